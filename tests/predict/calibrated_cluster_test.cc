@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "paceline/base/error.h"
+#include "paceline/predict/link_calibration.h"
 #include "paceline/predict/request_costs.h"
 #include "predict/two_nodes.h"
 
@@ -75,7 +76,7 @@ ClusterFacts facts() {
   ClusterFacts facts;
   facts.base = truth();
   for (cluster::ClusterLink& link : facts.base->links) {
-    link.bytes_per_s *= 0.7;
+    link.bytes_per_s *= 1.3;
     link.latency_ps /= 2;
   }
   return facts;
@@ -90,8 +91,11 @@ TEST(CalibratedCluster, MoreRanksFollowTheModelWithTheFittedLinks) {
   ASSERT_EQ(found.links.size(), 2u);
   for (const CalibratedLink& link : found.links) {
     EXPECT_LT(link.worst_error, 0.05) << link.name;
-    EXPECT_TRUE(link.bytes_per_s_interval.contains(link.bytes_per_s));
-    EXPECT_LT(link.bytes_per_s_interval.low, link.bytes_per_s_interval.high);
+    ASSERT_FALSE(link.constants.empty()) << link.name;
+    for (const FittedConstant& constant : link.constants) {
+      EXPECT_TRUE(constant.interval.contains(constant.value)) << constant.name;
+      EXPECT_LT(constant.interval.low, constant.interval.high) << constant.name;
+    }
   }
   const cluster::Cluster read =
       cluster::parse_cluster(cluster::to_toml(found.cluster), "mine.toml");

@@ -2,8 +2,10 @@
 #include "paceline/cli/calibrate_command.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <cstdio>
 #include <iterator>
+#include <utility>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -52,26 +54,54 @@ void add_file(const std::string& path, std::vector<records::CommRecord>& records
   std::ranges::move(found, std::back_inserter(records));
 }
 
+/// By the name of a constant: its unit, and how many of it an SI unit is.
+std::pair<const char*, double> unit_of(const std::string& constant) {
+  if (constant == "rate") {
+    return {"GB/s", 1e-9};
+  }
+  return constant == "share" ? std::pair{"of the rate", 1.0} : std::pair{"us", 1e6};
+}
+
+/// How far the model with its constants is from what was measured on a link.
+std::string error_text(const predict::CalibratedLink& link, const cluster::Cluster& cluster) {
+  const auto found = std::ranges::find(cluster.links, link.name, &cluster::ClusterLink::name);
+  const cluster::LinkCalibration& calibration = *found->calibration;
+  std::string text =
+      fmt::format("{}: {}; the model is {:.1f} % off on average and at most {:.1f} %", link.name,
+                  counted(static_cast<std::int64_t>(link.points), "time"), link.mean_error * 100,
+                  link.worst_error * 100);
+  if (calibration.error_percent) {
+    text += fmt::format(", nine of ten times within {:.1f} %", *calibration.error_percent);
+  }
+  if (calibration.doubling_percent) {
+    text += fmt::format(", further {:.1f} % for each doubling of the ranks",
+                        *calibration.doubling_percent);
+  }
+  if (!link.undetermined.empty()) {
+    text += fmt::format("; the times do not determine {}, which the model has as before",
+                        fmt::join(link.undetermined, " and "));
+  }
+  return text + "\n";
+}
+
 report::Table table_of(const predict::CalibratedCluster& calibrated) {
-  report::Table table{.title = "links, as the model of the engine's collectives takes them",
+  report::Table table{.title = "constants of the model of the engine's collectives",
                       .columns = {{.name = "link", .align = report::Align::kLeft},
-                                  {.name = "times"},
-                                  {.name = "rate", .unit = "GB/s"},
+                                  {.name = "constant", .align = report::Align::kLeft},
+                                  {.name = "value"},
+                                  {.name = "unit", .align = report::Align::kLeft},
                                   {.name = "95 % interval"},
-                                  {.name = "latency", .unit = "us"},
-                                  {.name = "95 % interval"},
-                                  {.name = "mean error", .unit = "%"},
-                                  {.name = "largest", .unit = "%"}}};
+                                  {.name = "before"}}};
   for (const predict::CalibratedLink& link : calibrated.links) {
-    table.rows.push_back(
-        {{link.name, fmt::format("{}", link.points), fmt::format("{:.4g}", link.bytes_per_s * 1e-9),
-          fmt::format("[{:.4g}, {:.4g}]", link.bytes_per_s_interval.low * 1e-9,
-                      link.bytes_per_s_interval.high * 1e-9),
-          fmt::format("{:.3g}", link.latency_s * 1e6),
-          fmt::format("[{:.3g}, {:.3g}]", link.latency_interval.low * 1e6,
-                      link.latency_interval.high * 1e6),
-          fmt::format("{:.1f}", link.mean_error * 100),
-          fmt::format("{:.1f}", link.worst_error * 100)}});
+    for (const predict::FittedConstant& constant : link.constants) {
+      const auto [unit, factor] = unit_of(constant.name);
+      table.rows.push_back(
+          {{link.name, constant.name, fmt::format("{:.3g}", constant.value * factor), unit,
+            fmt::format("[{:.3g}, {:.3g}]", constant.interval.low * factor,
+                        constant.interval.high * factor),
+            fmt::format("{:.3g}", constant.before * factor)}});
+    }
+    table.legend += error_text(link, calibrated.cluster);
   }
   return table;
 }

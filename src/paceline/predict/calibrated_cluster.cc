@@ -2,8 +2,8 @@
 #include "paceline/predict/calibrated_cluster.h"
 
 #include <algorithm>
-#include <cmath>
 #include <map>
+#include <memory>
 #include <set>
 #include <tuple>
 #include <utility>
@@ -12,10 +12,9 @@
 
 #include "paceline/base/error.h"
 #include "paceline/base/text.h"
+#include "paceline/cluster/nccl_tuning.h"
 #include "paceline/plan/wire_bytes.h"
 #include "paceline/predict/comm_fit.h"
-#include "paceline/predict/request_costs.h"
-#include "paceline/stats/prior_fit.h"
 
 namespace paceline::predict {
 namespace {
@@ -24,10 +23,6 @@ using cluster::ClusterHost;
 using cluster::LinkScope;
 using records::CommRecord;
 
-// Standard deviations of logarithms before anything is measured, and of a measured time about the
-// model.
-constexpr double kOfGivenRate = 0.35, kOfUnknownRate = 1.5;
-constexpr double kOfHopLatency = 1, kOfATime = 0.1;
 constexpr double kUsualHop = 2e-6;  // s
 
 std::optional<plan::Pattern> pattern_of(const std::string& operation) {
@@ -40,31 +35,16 @@ std::optional<plan::Pattern> pattern_of(const std::string& operation) {
   return std::nullopt;
 }
 
-/// A measured time of a collective.
-struct Point {
-  cluster::CollectiveCall call;
-  double seconds = 0;
-};
-
-/// Of some rates and latencies the one that fits best: NCCL's own constants hold short hops, so
-/// that a latency below them says nothing of where to go.
-std::vector<double> best_start(const stats::Residuals& residuals,
-                               const std::vector<double>& prior) {
-  std::vector<double> best{0, 0};
-  double least = INFINITY;
-  for (const double rate : {0.0, -0.7, 0.7, 1.4}) {
-    for (const double latency : {0.0, 0.7, 1.4, 2.1, 2.8}) {
-      double sum = std::pow(rate / prior[0], 2) + std::pow(latency / prior[1], 2);
-      for (const double residual : residuals({rate, latency})) {
-        sum += residual * residual;
-      }
-      if (sum < least) {
-        least = sum;
-        best = {rate, latency};
-      }
+/// The name of the devices of a record whose hosts have one kind of them; empty: not known.
+std::string device_of(const CommRecord& record) {
+  for (const records::HostEnvironment& host : record.environment.hosts) {
+    const std::string gpus = records::fact_of(host.facts, "gpus");  // "8 x NVIDIA A100"
+    const auto sign = gpus.find(" x ");
+    if (sign != std::string::npos) {
+      return gpus.find(", ") == std::string::npos ? gpus.substr(sign + 3) : "";
     }
   }
-  return best;
+  return "";
 }
 
 class Calibration {
@@ -77,11 +57,17 @@ class Calibration {
     out_.cluster.name = "calibrated by paceline calibrate";
     out_.cluster.source = source;
     choose_hosts();
+    choose_device();
     for (CommRecord& record : usable_) {
       place(record);
     }
     fit_scope(LinkScope::kDevices);
     fit_scope(LinkScope::kHosts);
+    if (out_.cluster.link(LinkScope::kDevices) == nullptr) {
+      out_.notes.push_back(
+          "nothing says which link joins the devices of a host, so that they share the network's; "
+          "give --cluster, or times inside one host");
+    }
     cluster::check_cluster(out_.cluster);
   }
 
@@ -150,6 +136,26 @@ class Calibration {
     }
   }
 
+  /// By which NCCL's constants are chosen.
+  void choose_device() {
+    if (engine_ != "nccl") {
+      return;
+    }
+    std::string& name = out_.cluster.device.name;
+    for (const CommRecord& record : usable_) {
+      name = name.empty() ? device_of(record) : name;
+    }
+    const std::shared_ptr<const cluster::NcclTuning> tuning = cluster::nccl_tuning_of(out_.cluster);
+    if (!tuning->known) {
+      out_.notes.push_back(
+          fmt::format("{}: NCCL's constants are those of generation {}; a file of --cluster may "
+                      "name the device",
+                      name.empty() ? "the files do not name the devices"
+                                   : fmt::format("device '{}' is of no known generation", name),
+                      tuning->generation));
+    }
+  }
+
   void place(CommRecord& record) const {
     if (record.ranks_per_host.empty()) {
       const auto counts = cluster::ranks_per_host(out_.cluster, record.ranks);
@@ -192,25 +198,25 @@ class Calibration {
     return links.back();
   }
 
-  std::vector<Point> points_of(LinkScope scope) const {
-    std::vector<Point> points;
+  std::vector<MeasuredTime> times_of(LinkScope scope) const {
+    std::vector<MeasuredTime> times;
     for (const CommRecord& record : usable_) {
       const auto pattern = pattern_of(record.operation);
       if (pattern && scope_of(record) == scope) {
         const auto& counts = record.ranks_per_host;
-        points.push_back({.call = {.pattern = *pattern,
-                                   .bytes = record.bytes,
-                                   .group = {.ranks = record.ranks,
-                                             .hosts = static_cast<plan::Rank>(counts.size()),
-                                             .most_local = std::ranges::max(counts)}},
-                          .seconds = record.median_ns() * 1e-9});
+        times.push_back({.call = {.pattern = *pattern,
+                                  .bytes = record.bytes,
+                                  .group = {.ranks = record.ranks,
+                                            .hosts = static_cast<plan::Rank>(counts.size()),
+                                            .most_local = std::ranges::max(counts)}},
+                         .seconds = record.median_ns() * 1e-9});
       }
     }
-    return points;
+    return times;
   }
 
   void fit_scope(LinkScope scope) {
-    const std::vector<Point> points = points_of(scope);
+    const std::vector<MeasuredTime> times = times_of(scope);
     const bool any =
         std::ranges::any_of(usable_, [&](const CommRecord& it) { return scope_of(it) == scope; });
     if (!any) {
@@ -219,54 +225,12 @@ class Calibration {
     bool given = false;
     cluster::ClusterLink& link = link_of(scope, given);
     link.fits.clear();
-    if (!points.empty()) {
-      fit_link(points, given, link);
+    link.calibration.reset();
+    if (!times.empty()) {
+      out_.links.push_back(calibrate_link(
+          {.scope = scope, .rate_is_given = given, .engine = engine_}, times, out_.cluster));
     }
     put_fits(scope, link);
-  }
-
-  void fit_link(const std::vector<Point>& points, bool given, cluster::ClusterLink& link) {
-    const EngineCosts& engine = engine_costs_named(engine_);
-    const double rate = link.bytes_per_s;
-    const double hop = std::max(1e-7, plan::seconds_of(link.latency_ps));
-    const auto put = [&](const std::vector<double>& at) {
-      link.bytes_per_s = rate * std::exp(at[0]);
-      link.latency_ps = plan::picoseconds_of(std::min(1.0, hop * std::exp(at[1])));
-    };
-    const auto errors = [&](const std::vector<double>& at) {
-      put(at);
-      const cluster::Machine machine = machine_for(out_.cluster, engine);
-      std::vector<double> out;
-      for (const Point& point : points) {
-        out.push_back(std::log(collective_s(point.call, machine, engine.costs) / point.seconds));
-      }
-      return out;
-    };
-    const auto residuals = [&](const std::vector<double>& at) {
-      std::vector<double> out = errors(at);
-      for (double& error : out) {
-        error /= kOfATime;
-      }
-      return out;
-    };
-    const std::vector<double> prior{given ? kOfGivenRate : kOfUnknownRate, kOfHopLatency};
-    const stats::PriorFit fit =
-        stats::fit_with_priors(residuals, prior, best_start(residuals, prior));
-    CalibratedLink explained{.name = link.name, .points = points.size()};
-    for (const double error : errors(fit.at)) {
-      const double share = std::abs(std::expm1(error));
-      explained.mean_error += share / static_cast<double>(points.size());
-      explained.worst_error = std::max(explained.worst_error, share);
-    }
-    explained.bytes_per_s = link.bytes_per_s;
-    explained.latency_s = plan::seconds_of(link.latency_ps);
-    const auto interval = [&](double value, std::size_t k) {
-      const double reach = 1.96 * std::sqrt(fit.covariance[k][k]);
-      return stats::Interval{value * std::exp(-reach), value * std::exp(reach)};
-    };
-    explained.bytes_per_s_interval = interval(explained.bytes_per_s, 0);
-    explained.latency_interval = interval(explained.latency_s, 1);
-    out_.links.push_back(std::move(explained));
   }
 
   void put_fits(LinkScope scope, cluster::ClusterLink& link) {
@@ -291,16 +255,6 @@ class Calibration {
 };
 
 }  // namespace
-
-double collective_s(const cluster::CollectiveCall& call, const cluster::Machine& machine,
-                    const cluster::SoftwareCosts& software) {
-  const plan::Picoseconds start =
-      cluster::measured_fit(call, machine) != nullptr
-          ? 0
-          : software.issue + software.collective + call.group.ranks * software.collective_per_rank;
-  return plan::seconds_of(start +
-                          cluster::alone(cluster::price(call, machine), call.group, machine));
-}
 
 CalibratedCluster calibrated_cluster(std::span<const CommRecord> records, const ClusterFacts& facts,
                                      const std::string& source) {

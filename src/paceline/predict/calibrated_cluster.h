@@ -7,10 +7,8 @@
 #include <vector>
 
 #include "paceline/cluster/cluster.h"
-#include "paceline/cluster/collective_model.h"
-#include "paceline/predict/engines.h"
+#include "paceline/predict/link_calibration.h"
 #include "paceline/records/comm_record.h"
-#include "paceline/stats/interval.h"
 
 // A cluster file from what was measured of its collectives.
 
@@ -37,32 +35,18 @@ bool is_topology(const std::string& text);
 void add_slurm(const std::string& text, const std::string& file, ClusterFacts& facts);
 bool is_slurm(const std::string& text);
 
-/// What the model of the engine's collectives takes for a link, so that it gives the measured
-/// times.
-struct CalibratedLink {
-  std::string name;
-  double bytes_per_s = 0, latency_s = 0;
-  stats::Interval bytes_per_s_interval{}, latency_interval{};  // of 95 %
-  std::size_t points = 0;
-  double mean_error = 0, worst_error = 0;  // of the model, shares of a time
-};
-
 struct CalibratedCluster {
   cluster::Cluster cluster;
   std::vector<CalibratedLink> links;
   std::vector<std::string> notes;  // what is left out, a sentence each
 };
 
-/// The cluster of the facts with links whose rate and latency are fitted to
-/// `records`, and with alpha-beta fits by size of each operation.  Those inside
-/// one host are of the device link, the others of the network.  The fits price the measured numbers
-/// of ranks; others follow the engine's model (cluster/ measured.cc).  Throws UsageError where
-/// nothing can be fitted.
+/// The cluster of the facts with the constants of the engine's model fitted to `records`
+/// (predict/link_calibration.h), and with alpha-beta fits by size of each operation.  Records
+/// inside one host are of the device link, the others of the network.  The fits price the measured
+/// numbers of ranks; others follow the engine's model (cluster/measured.cc).  Throws UsageError
+/// where nothing can be fitted.
 CalibratedCluster calibrated_cluster(std::span<const records::CommRecord> records,
                                      const ClusterFacts& facts, const std::string& source);
-
-/// Seconds of a collective alone on the machine, with what the engine's software adds.
-double collective_s(const cluster::CollectiveCall& call, const cluster::Machine& machine,
-                    const cluster::SoftwareCosts& software);
 
 }  // namespace paceline::predict

@@ -6,6 +6,7 @@
 
 #include "paceline/base/error.h"
 #include "paceline/base/text.h"
+#include "paceline/predict/link_calibration.h"
 #include "paceline/predict/measured_fit.h"
 #include "paceline/stats/quantile.h"
 #include "paceline/strategies/strategy.h"
@@ -24,11 +25,6 @@ constexpr double kOfDoubledRanks = 0.01;
 constexpr double kOfCompany = 0.1;
 constexpr double kOfDoubledBatch = 0.13;
 constexpr double kOfAnotherStrategy = 0.03;
-
-/// How many times the value must be doubled or halved to come into the range.
-double doublings(double value, double least, double most) {
-  return std::max({0.0, std::log2(value / most), std::log2(least / value)});
-}
 
 /// The errors of a sum of unknowns with these weights: L' weights, of the covariance L L' by
 /// Cholesky, so that the squares of the errors add up to the sum's variance.

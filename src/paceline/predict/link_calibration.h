@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "paceline/cluster/cluster.h"
+#include "paceline/cluster/collective_model.h"
+#include "paceline/predict/engines.h"
+#include "paceline/stats/interval.h"
+
+// The constants of an engine's model of collectives on one link, from measured times.
+
+namespace paceline::predict {
+
+/// A measured time of a collective.
+struct MeasuredTime {
+  cluster::CollectiveCall call;
+  double seconds = 0;
+};
+
+struct LinkToCalibrate {
+  cluster::LinkScope scope{};
+  bool rate_is_given = false;  // else the rate is a constant that is fitted
+  std::string engine;
+};
+
+/// A constant that the times determine.
+struct FittedConstant {
+  std::string name;              // rate, share, base, hop, latency
+  double value = 0, before = 0;  // SI
+  stats::Interval interval{};    // of 95 %
+};
+
+/// What was fitted on a link.
+struct CalibratedLink {
+  std::string name;
+  std::vector<FittedConstant> constants;
+  std::vector<std::string> undetermined;  // names of constants that the times say nothing of
+  std::size_t points = 0;
+  double mean_error = 0, worst_error = 0;  // of the model, shares of a time
+};
+
+/// Fits the constants of the engine's model to `times`, which are of the link's scope, and puts
+/// them into that link of `cluster`, whose fits are not used, with a calibration.
+///
+///   engine nccl  share of the link's rate (where that is not given: the rate), base latency, hop
+///   others       rate and latency of the link
+///
+/// A constant whose standard deviation the times do not reduce to half of what it is before them is
+/// not determined: it keeps its value, and the others are fitted without it.  The error for each
+/// doubling of the ranks is that with which the other numbers of ranks predict each one.  Throws
+/// UsageError where a time is shorter than the given rate allows.
+CalibratedLink calibrate_link(const LinkToCalibrate& of, std::span<const MeasuredTime> times,
+                              cluster::Cluster& cluster);
+
+/// Seconds of a collective alone on the machine, with what the engine's software adds.
+double collective_s(const cluster::CollectiveCall& call, const cluster::Machine& machine,
+                    const cluster::SoftwareCosts& software);
+
+/// How many times the value must be doubled or halved to come into the range.
+double doublings(double value, double least, double most);
+
+/// Standard deviations between which nine of ten values of a normal distribution are.
+inline constexpr double kNineOfTen = 1.645;
+
+}  // namespace paceline::predict

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/predict/link_calibration.h"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "paceline/base/error.h"
+#include "predict/calibrated_hosts.h"
+
+namespace paceline::predict {
+namespace {
+
+using cluster::LinkScope;
+
+cluster::LinkCalibration constants_of_nccl(double share, std::int64_t base_ps,
+                                           std::int64_t hop_ps) {
+  return {.engine = "nccl",
+          .share = share,
+          .base_ps = base_ps,
+          .hop_ps = hop_ps,
+          .from_bytes = 1,
+          .to_bytes = 1,
+          .ranks = {2}};
+}
+
+/// What the calibrations do not know.
+cluster::Cluster unknown_hosts() {
+  cluster::Cluster cluster = hosts_of_a100();
+  cluster.links[0].calibration = constants_of_nccl(0.7, 15'000'000, 1'200'000);
+  cluster.links[1].calibration = constants_of_nccl(0.6, 22'000'000, 9'000'000);
+  return cluster;
+}
+
+CalibratedLink calibrate(LinkScope scope, const std::vector<MeasuredTime>& times,
+                         cluster::Cluster& cluster) {
+  return calibrate_link({.scope = scope, .rate_is_given = true, .engine = "nccl"}, times, cluster);
+}
+
+std::vector<std::string> names_of(const CalibratedLink& link) {
+  std::vector<std::string> names;
+  for (const FittedConstant& constant : link.constants) {
+    names.push_back(constant.name);
+  }
+  return names;
+}
+
+TEST(LinkCalibration, FindsTheConstantsOfTheModelFromSeveralWorlds) {
+  cluster::Cluster cluster = hosts_of_a100();
+  const CalibratedLink devices =
+      calibrate(LinkScope::kDevices, times_of({2, 4, 8}, unknown_hosts()), cluster);
+  EXPECT_EQ(names_of(devices), (std::vector<std::string>{"share", "base", "hop"}));
+  EXPECT_NEAR(devices.constants[0].value, 0.7, 0.01);
+  EXPECT_NEAR(devices.constants[1].value, 15e-6, 0.5e-6);
+  EXPECT_NEAR(devices.constants[2].value, 1.2e-6, 0.1e-6);
+  const CalibratedLink network =
+      calibrate(LinkScope::kHosts, times_of({16, 64}, unknown_hosts()), cluster);
+  EXPECT_LT(network.worst_error, 0.05);
+  // 512 ranks were not measured.
+  for (std::int64_t bytes = 1024; bytes <= 256 << 20; bytes *= 4) {
+    const cluster::CollectiveCall call = all_reduce(512, bytes);
+    EXPECT_NEAR(nccl_seconds(call, cluster) / nccl_seconds(call, unknown_hosts()), 1, 0.05)
+        << bytes;
+  }
+}
+
+TEST(LinkCalibration, LeavesWhatTheTimesDoNotDetermine) {
+  cluster::Cluster cluster = hosts_of_a100();
+  // Times that are nearly all bytes.
+  const CalibratedLink large =
+      calibrate(LinkScope::kDevices, times_of({8}, unknown_hosts(), 64 << 20), cluster);
+  EXPECT_EQ(names_of(large), std::vector<std::string>{"share"});
+  EXPECT_EQ(large.undetermined, (std::vector<std::string>{"base", "hop"}));
+  EXPECT_FALSE(cluster.links[0].calibration->base_ps);
+  EXPECT_FALSE(cluster.links[0].calibration->hop_ps);
+  // A single time of a short message.
+  const cluster::CollectiveCall call = all_reduce(8, 1024);
+  const CalibratedLink one =
+      calibrate(LinkScope::kDevices,
+                {{.call = call, .seconds = nccl_seconds(call, unknown_hosts())}}, cluster);
+  EXPECT_LE(one.constants.size(), 1U);
+  EXPECT_FALSE(cluster.links[0].calibration->error_percent);
+}
+
+TEST(LinkCalibration, RejectsWhatIsFasterThanTheLine) {
+  cluster::Cluster cluster = hosts_of_a100();
+  const std::vector<MeasuredTime> times{{.call = all_reduce(8, 256 << 20), .seconds = 1e-3}};
+  try {
+    calibrate(LinkScope::kDevices, times, cluster);
+    FAIL() << "an efficiency above 1";
+  } catch (const UsageError& error) {
+    // 14/8 of 256 MiB at 300 GB/s.
+    EXPECT_STREQ(error.what(),
+                 "all-reduce of 268435456 B among 8 ranks took 1000 us, and the rates of the links "
+                 "alone need 1566 us: an efficiency of 1.57, which is at most 1; check the rate of "
+                 "link 'nvlink', 300 GB/s");
+  }
+}
+
+TEST(LinkCalibration, SaysHowFarTheTimesAreFromTheModel) {
+  cluster::Cluster exact = hosts_of_a100(), scattered = hosts_of_a100();
+  std::vector<MeasuredTime> times = times_of({8}, unknown_hosts());
+  calibrate(LinkScope::kDevices, times, exact);
+  for (std::size_t i = 0; i < times.size(); ++i) {
+    times[i].seconds *= i % 2 == 0 ? 1.2 : 1 / 1.2;
+  }
+  calibrate(LinkScope::kDevices, times, scattered);
+  EXPECT_LT(exact.links[0].calibration->error_percent, 5);
+  EXPECT_GT(scattered.links[0].calibration->error_percent, 20);
+  EXPECT_EQ(exact.links[0].calibration->ranks, std::vector<int>{8});
+  EXPECT_EQ(exact.links[0].calibration->from_bytes, 1024);
+  EXPECT_EQ(exact.links[0].calibration->to_bytes, 256 << 20);
+  EXPECT_FALSE(exact.links[0].calibration->doubling_percent);
+}
+
+// Worlds that foresee each other narrow what each doubling adds; others widen it.
+TEST(LinkCalibration, EarnsTheErrorOfADoublingByLeavingOutAWorld) {
+  cluster::Cluster alike = hosts_of_a100(), apart = hosts_of_a100();
+  std::vector<MeasuredTime> times = times_of({16, 32}, unknown_hosts());
+  calibrate(LinkScope::kHosts, times, alike);
+  for (MeasuredTime& time : times) {
+    time.seconds *= time.call.group.ranks == 32 ? 3 : 1;
+  }
+  calibrate(LinkScope::kHosts, times, apart);
+  ASSERT_TRUE(alike.links[1].calibration->doubling_percent);
+  EXPECT_GT(*apart.links[1].calibration->doubling_percent,
+            *alike.links[1].calibration->doubling_percent);
+}
+
+}  // namespace
+}  // namespace paceline::predict
