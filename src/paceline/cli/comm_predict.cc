@@ -10,8 +10,9 @@
 
 #include "paceline/base/error.h"
 #include "paceline/plan/wire_bytes.h"
-#include "paceline/predict/calibrated_cluster.h"
+#include "paceline/predict/collective_error.h"
 #include "paceline/predict/engine_choice.h"
+#include "paceline/predict/link_calibration.h"
 #include "paceline/predict/request_costs.h"
 #include "paceline/records/comm_record.h"
 #include "paceline/report/console.h"
@@ -25,10 +26,20 @@ namespace {
 struct Row {
   std::int64_t bytes = 0;
   double seconds = 0;
+  bool calibrated = false;
+  std::optional<double> error{};       // of the logarithm
   std::optional<double> measured_s{};  // by a fit of as many ranks
 };
 
 std::string gigabytes(double bytes_per_s) { return fmt::format("{:.2f}", bytes_per_s * 1e-9); }
+
+std::string interval_of(const Row& row) {
+  if (!row.error) {
+    return "-";
+  }
+  const double factor = std::exp(*row.error);
+  return fmt::format("[{:.2f}, {:.2f}]", row.seconds / factor * 1e6, row.seconds * factor * 1e6);
+}
 
 class Prices {
  public:
@@ -42,6 +53,7 @@ class Prices {
   }
 
   const std::string& engine() const { return engine_.name; }
+  bool has_published_errors() const { return cluster::runs_nccl(engine_.algorithm); }
 
   Row row(plan::Pattern pattern, int ranks, std::int64_t bytes) const {
     const auto counts = cluster::ranks_per_host(cluster_, ranks);
@@ -50,19 +62,46 @@ class Prices {
                                        .group = {.ranks = ranks,
                                                  .hosts = static_cast<plan::Rank>(counts.size()),
                                                  .most_local = std::ranges::max(counts)}};
-    Row row{.bytes = bytes, .seconds = predict::collective_s(call, model_, engine_.costs)};
+    Row row{.bytes = bytes,
+            .seconds = predict::collective_s(call, model_, engine_.costs),
+            .calibrated = predict::calibration_of(call, cluster_, engine_) != nullptr,
+            .error = predict::error_of_collective(call, cluster_, engine_, model_)};
     const cluster::LinkFit* fit = cluster::measured_fit(call, measured_);
-    if (fit != nullptr && fit->ranks == ranks) {
+    if (fit != nullptr && fit->ranks == ranks && is_measured_size(call)) {
       row.measured_s = predict::collective_s(call, measured_, engine_.costs);
     }
     return row;
   }
 
  private:
+  /// A fit of the key `collectives` does not say its sizes.
+  bool is_measured_size(const cluster::CollectiveCall& call) const {
+    const auto* found = predict::calibration_of(call, cluster_, engine_);
+    return found == nullptr || (call.bytes >= found->from_bytes && call.bytes <= found->to_bytes);
+  }
+
   cluster::Cluster cluster_;
   const predict::EngineCosts& engine_;
   cluster::Machine measured_, model_;
 };
+
+/// What the intervals of a table follow from.
+std::string legend_of(const Prices& prices, bool calibrated) {
+  const std::string unknown =
+      fmt::format("no published times say how far the model of engine {} is off", prices.engine());
+  if (calibrated) {
+    return fmt::format(
+        "interval: nine of ten times are within, by the residuals of paceline calibrate; beyond "
+        "the measured sizes and ranks {}\n",
+        prices.has_published_errors() ? "it grows with each doubling" : unknown);
+  }
+  if (prices.has_published_errors()) {
+    return "interval: paceline calibrate measured nothing of this; nine of ten published "
+           "all-reduces are within (docs/simulator.md), and it grows with each doubling beyond "
+           "their sizes and ranks\n";
+  }
+  return fmt::format("interval: {}\n", unknown);
+}
 
 report::Table table_of(const Prices& prices, plan::Pattern pattern, int ranks,
                        const std::vector<std::int64_t>& sizes) {
@@ -70,17 +109,20 @@ report::Table table_of(const Prices& prices, plan::Pattern pattern, int ranks,
   report::Table table{.title = fmt::format("{}, {} ranks, {}", name, ranks, prices.engine()),
                       .columns = {{.name = "size", .unit = "B"},
                                   {.name = "time", .unit = "us"},
+                                  {.name = "90 % interval", .unit = "us"},
                                   {.name = "algbw", .unit = "GB/s"},
                                   {.name = "busbw", .unit = "GB/s"},
                                   {.name = "measured", .unit = "us"},
                                   {.name = "busbw", .unit = "GB/s"},
                                   {.name = "error", .unit = "%"}}};
   const double factor = records::bus_factor(name, ranks);
+  bool calibrated = false;
   for (const std::int64_t bytes : sizes) {
     const Row row = prices.row(pattern, ranks, bytes);
     const auto payload = static_cast<double>(bytes);
+    calibrated = row.calibrated;
     std::vector<std::string> cells{
-        fmt::format("{}", bytes), fmt::format("{:.2f}", row.seconds * 1e6),
+        fmt::format("{}", bytes), fmt::format("{:.2f}", row.seconds * 1e6), interval_of(row),
         gigabytes(payload / row.seconds), gigabytes(factor * payload / row.seconds)};
     if (row.measured_s) {
       cells.push_back(fmt::format("{:.2f}", *row.measured_s * 1e6));
@@ -91,6 +133,7 @@ report::Table table_of(const Prices& prices, plan::Pattern pattern, int ranks,
     }
     table.rows.push_back({std::move(cells)});
   }
+  table.legend = legend_of(prices, calibrated);
   return table;
 }
 
