@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: Apache-2.0
+// `paceline calibrate` and `paceline comm --predict` from outside, on output of nccl-tests.
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <fstream>
+#include <iterator>
+#include <sstream>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "cli/program.h"
+
+namespace paceline {
+namespace {
+
+constexpr const char* kH200 = "--cluster " PACELINE_SOURCE_DIR "/clusters/8x8-h200-400gb.toml";
+
+/// Bytes and microseconds.
+using Times = std::vector<std::pair<std::int64_t, double>>;
+
+struct Log {
+  std::vector<std::string> hosts;  // of each rank
+  std::string device;
+  Times times;
+  std::string wrong = "0";  // elements of each row
+};
+
+/// What all_reduce_perf prints; in place it takes as long.
+std::string text_of(const Log& log) {
+  const auto ranks = static_cast<double>(log.hosts.size());
+  std::string text =
+      "# Collective test starting: all_reduce_perf\n"
+      "# nThread 1 nGpus 1 minBytes 8 maxBytes 134217728 step: 2(factor) warmup iters: 5 iters: 20 "
+      "agg iters: 1 validation: 1 graph: 0\n#\n# Using devices\n";
+  for (std::size_t rank = 0; rank < log.hosts.size(); ++rank) {
+    const auto device =
+        std::count(log.hosts.begin(), log.hosts.begin() + static_cast<long>(rank), log.hosts[rank]);
+    text +=
+        fmt::format("#  Rank {:2} Group  0 Pid {:6} on {:>10} device {:2} [0000:{:02x}:00] {}\n",
+                    rank, 70 + rank, log.hosts[rank], device, 16 + device, log.device);
+  }
+  text +=
+      "#\n"
+      "#                                           out-of-place                in-place\n"
+      "#  size   count   type  redop  root  time  algbw  busbw #wrong  time  algbw  busbw #wrong\n"
+      "#   (B)  (elements)                  (us) (GB/s) (GB/s)         (us) (GB/s) (GB/s)\n";
+  for (const auto& [bytes, us] : log.times) {
+    const double rate = static_cast<double>(bytes) / us * 1e-3;
+    const std::string figures =
+        fmt::format("{:.2f} {:.2f} {:.2f} {}", us, rate, rate * 2 * (ranks - 1) / ranks, log.wrong);
+    text += fmt::format("{:12} {:12} float sum -1 {} {}\n", bytes, bytes / 4, figures, figures);
+  }
+  const std::size_t wrong = log.wrong == "0" ? 0 : 2 * log.times.size();
+  return text + fmt::format(
+                    "# Out of bounds values : {} {}\n#\n"
+                    "# Collective test concluded: all_reduce_perf\n",
+                    wrong, wrong == 0 ? "OK" : "FAILED");
+}
+
+/// A published node of eight H200: algorithm bandwidths, GB/s, from 32 KiB on, each size twice the
+/// one before (stas00/ml-engineering, network/README.md, reference/modern/nccl_allreduce.csv).
+Log eight_h200() {
+  Log log{.hosts = std::vector<std::string>(8, "gpu1"), .device = "NVIDIA H200", .times = {}};
+  std::int64_t bytes = 32768;
+  for (const double rate :
+       {0.82,   1.67,   3.27,   6.71,   13.68,  22.82,  36.87,  61.23,  88.87,  125.65,
+        157.62, 198.01, 229.67, 249.23, 257.31, 264.90, 268.10, 270.34, 272.83, 275.58}) {
+    log.times.emplace_back(bytes, static_cast<double>(bytes) / (rate * 1e3));
+    bytes *= 2;
+  }
+  return log;
+}
+
+/// The line rates of nodes of eight A100.
+constexpr const char* kLab = R"(
+[[hosts]]
+name = "node"
+count = 8
+slots = 8
+[[links]]
+name = "nvlink3"
+joins = "devices"
+sharing = "device"
+rate = "300GB/s"
+latency = "2us"
+[[links]]
+name = "network"
+joins = "hosts"
+sharing = "device"
+rate = "200Gbit"
+latency = "2us"
+)";
+
+/// Two nodes of eight A100; sizes and times as in logs of this form that users posted.
+Log sixteen_a100() {
+  Log log{.hosts = {}, .device = "NVIDIA A100-SXM4-40GB", .times = {}};
+  log.hosts.assign(8, "node-a");
+  log.hosts.insert(log.hosts.end(), 8, "node-b");
+  log.times = {{1 << 20, 111.85},
+               {1 << 22, 177.38},
+               {1 << 24, 439.53},
+               {1 << 26, 1488.1},
+               {1 << 28, 5682.4}};
+  return log;
+}
+
+struct PredictedRow {
+  std::int64_t bytes = 0;
+  double us = 0, low = 0, high = 0;
+  std::string measured, error;
+};
+
+/// The rows of all tables of --format markdown.
+std::vector<PredictedRow> rows_of(const std::string& text) {
+  std::vector<PredictedRow> rows;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    std::vector<std::string> cells;
+    std::istringstream in(line);
+    for (std::string cell; std::getline(in, cell, '|');) {
+      const auto first = cell.find_first_not_of(' ');
+      cells.push_back(first == std::string::npos
+                          ? ""
+                          : cell.substr(first, cell.find_last_not_of(' ') + 1 - first));
+    }
+    if (cells.size() >= 9 && !cells[1].empty() &&
+        cells[1].find_first_not_of("0123456789") == std::string::npos) {
+      PredictedRow row{.bytes = std::stoll(cells[1]),
+                       .us = std::stod(cells[2]),
+                       .measured = cells[6],
+                       .error = cells[8]};
+      EXPECT_EQ(std::sscanf(cells[3].c_str(), "[%lf, %lf]", &row.low, &row.high), 2) << line;
+      rows.push_back(row);
+    }
+  }
+  return rows;
+}
+
+class Calibrate : public Program {
+ protected:
+  void calibrate(const Log& log, const std::string& flags = "") const {
+    write("nccl.txt", text_of(log));
+    write("lab.toml", kLab);
+    const Outcome outcome = run("calibrate nccl.txt -o mine.toml " + flags);
+    ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  }
+
+  std::vector<PredictedRow> predicted(const std::string& flags) const {
+    const Outcome outcome = run("comm --predict --only all-reduce --format markdown " + flags);
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+    return rows_of(outcome.out);
+  }
+};
+
+TEST_F(Calibrate, ReproducesWhatWasMeasuredWithinTheStatedError) {
+  const Log log = eight_h200();
+  calibrate(log, kH200);
+  const auto rows = predicted("--cluster mine.toml --ranks 8 --min 32KiB --max 16GiB --factor 2");
+  ASSERT_EQ(rows.size(), log.times.size());
+  int within = 0;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const auto& [bytes, us] = log.times[i];
+    EXPECT_EQ(rows[i].bytes, bytes);
+    within += rows[i].low <= us && us <= rows[i].high ? 1 : 0;
+    EXPECT_NE(rows[i].measured, "-") << bytes;
+  }
+  EXPECT_GE(within, 18);
+}
+
+// Published of the same node: 4 devices by a ring, 5 to 7 by NVLS, bus bandwidths of 8 GiB.
+TEST_F(Calibrate, EightDevicesForeseeFewerWithinTheInterval) {
+  calibrate(eight_h200(), kH200);
+  const auto rows =
+      predicted("--cluster mine.toml --ranks 4,5,6,7,8 --min 8589934592 --max 8589934592");
+  ASSERT_EQ(rows.size(), 5U);
+  const double bus[] = {363.3, 414.2, 435.6, 460.0, 473.1};
+  for (int i = 0; i < 5; ++i) {
+    const double ranks = 4 + i;
+    const double us = 8589934592.0 * 2 * (ranks - 1) / ranks / (bus[i] * 1e3);
+    EXPECT_LE(rows[i].low, us) << ranks;
+    EXPECT_GE(rows[i].high, us) << ranks;
+    EXPECT_EQ(rows[i].measured == "-", ranks < 8) << ranks;
+    // Each is further from what was measured than the next one.
+    if (i > 0) {
+      EXPECT_GT(rows[i - 1].high / rows[i - 1].us, rows[i].high / rows[i].us) << ranks;
+    }
+  }
+}
+
+TEST_F(Calibrate, SmallSizesForeseeLargeOnesWithinTheInterval) {
+  Log log = sixteen_a100();
+  const Times left_out(log.times.begin() + 3, log.times.end());
+  log.times.resize(3);
+  calibrate(log, "--cluster lab.toml");
+  const auto rows = predicted("--cluster mine.toml --ranks 16 --min 1MiB --max 256MiB");
+  ASSERT_EQ(rows.size(), 5U);
+  for (std::size_t i = 0; i < 5; ++i) {
+    EXPECT_EQ(rows[i].measured == "-", i > 2) << rows[i].bytes;
+  }
+  for (std::size_t i = 0; i < 2; ++i) {
+    EXPECT_EQ(rows[3 + i].bytes, left_out[i].first);
+    EXPECT_LE(rows[3 + i].low, left_out[i].second) << left_out[i].first;
+    EXPECT_GE(rows[3 + i].high, left_out[i].second) << left_out[i].first;
+  }
+  EXPECT_GT(rows[4].high / rows[4].us, rows[2].high / rows[2].us);
+}
+
+TEST_F(Calibrate, TakesTheGenerationFromTheDevicesOfTheLog) {
+  calibrate(sixteen_a100(), "--cluster lab.toml");
+  const std::string cluster = [&] {
+    std::ifstream file(folder_ / "mine.toml");
+    return std::string(std::istreambuf_iterator<char>(file), {});
+  }();
+  EXPECT_NE(cluster.find("'NVIDIA A100-SXM4-40GB'"), std::string::npos) << cluster;
+  Log unknown = sixteen_a100();
+  unknown.device = "NVIDIA Z9";
+  write("nccl.txt", text_of(unknown));
+  const Outcome outcome = run("calibrate nccl.txt --cluster lab.toml -o other.toml");
+  EXPECT_EQ(outcome.exit_code, 0);
+  EXPECT_EQ(outcome.err,
+            "paceline: device 'NVIDIA Z9' is of no known generation: NCCL's constants are those of "
+            "generation volta; a file of --cluster may name the device\n");
+}
+
+TEST_F(Calibrate, WithoutMeasurementsTheIntervalIsThatOfPublishedTimes) {
+  const Outcome outcome =
+      run(std::string(
+              "comm --predict --only all-reduce,broadcast --ranks 8,64 --min 1MiB --max 1MiB ") +
+          kH200);
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_NE(outcome.out.find("interval: paceline calibrate measured nothing of this"),
+            std::string::npos)
+      << outcome.out;
+  const auto rows = predicted(std::string("--ranks 8,16,64 --min 1GiB --max 1GiB ") + kH200);
+  ASSERT_EQ(rows.size(), 3U);
+  EXPECT_GT(rows[1].high / rows[1].us, rows[0].high / rows[0].us);
+  EXPECT_GT(rows[2].high / rows[2].us, rows[1].high / rows[1].us);
+}
+
+TEST_F(Calibrate, RejectsBrokenInputsWithTheirLine) {
+  std::string text = text_of(sixteen_a100());
+  const auto row = text.find("     4194304");
+  const auto end = text.find('\n', row);
+  const auto line = 1 + std::count(text.begin(), text.begin() + static_cast<long>(row), '\n');
+  write("cut.txt", text.substr(0, end - 12) + text.substr(end));
+  expect_rejected("calibrate cut.txt -o mine.toml", fmt::format("paceline: cut.txt:{}: ", line));
+  std::string contradicts = text;
+  contradicts.replace(contradicts.find("177.38"), 6, "277.38");
+  write("contradicts.txt", contradicts);
+  expect_rejected("calibrate contradicts.txt -o mine.toml",
+                  fmt::format("paceline: contradicts.txt:{}: ", line));
+  EXPECT_FALSE(fs::exists(folder_ / "mine.toml"));
+}
+
+TEST_F(Calibrate, RejectsWhatNothingFollowsFrom) {
+  Log wrong = sixteen_a100();
+  wrong.wrong = "3";
+  write("wrong.txt", text_of(wrong));
+  write("good.txt", text_of(sixteen_a100()));
+  write("text.txt", "all is well\n");
+  const Outcome outcome = run("calibrate wrong.txt -o mine.toml");
+  EXPECT_EQ(outcome.exit_code, 2);
+  EXPECT_NE(outcome.err.find("paceline: no time of a collective or a message is in the files"),
+            std::string::npos)
+      << outcome.err;
+  expect_rejected("calibrate text.txt -o mine.toml", "paceline: text.txt: holds no times");
+  expect_rejected("calibrate good.txt -o good.txt",
+                  "paceline: --output good.txt: is one of the files that are read");
+  expect_rejected("calibrate good.txt good.txt -o mine.toml", "paceline: ");
+  // 16 ranks whose all-reduce is faster than this network.
+  write("slow.toml",
+        "[[hosts]]\nname = 'node'\ncount = 2\nslots = 8\n[[links]]\njoins = 'hosts'\n"
+        "rate = '10Gbit'\n");
+  expect_rejected(
+      "calibrate good.txt --cluster slow.toml -o mine.toml",
+      "paceline: all-reduce of 1048576 B among 16 ranks took 111.9 us, and the rates of "
+      "the links alone need ");
+  EXPECT_FALSE(fs::exists(folder_ / "mine.toml"));
+}
+
+TEST_F(Calibrate, PredictRejectsWhatTheClusterCannotHold) {
+  calibrate(sixteen_a100(), "--cluster lab.toml");
+  expect_rejected("comm --predict --cluster mine.toml --ranks 65 --only all-reduce",
+                  "paceline: a world of 65 ranks does not fit on cluster");
+  expect_rejected("comm --predict --cluster mine.toml --only message", "paceline: --predict: of ");
+  expect_rejected("comm --predict --cluster mine.toml --format csv", "paceline: --format csv: ");
+}
+
+}  // namespace
+}  // namespace paceline
