@@ -116,60 +116,6 @@ TEST(Cluster, WritesWhatItReads) {
   EXPECT_EQ(again.device.throughputs.at(0).samples_per_s, 253.1);
 }
 
-TEST(Cluster, KeepsACalibration) {
-  Cluster cluster = parse_cluster(kFile, "c.toml");
-  cluster.links[0].calibration = LinkCalibration{.engine = "nccl",
-                                                 .share = 0.75,
-                                                 .base_ps = 9'500'000,
-                                                 .hop_ps = 1'250'000,
-                                                 .error_percent = 6.5,
-                                                 .doubling_percent = 12.5,
-                                                 .from_bytes = 1024,
-                                                 .to_bytes = std::int64_t{1} << 34,
-                                                 .ranks = {8, 16}};
-  const Cluster again = parse_cluster(to_toml(cluster), "d.toml");
-  ASSERT_TRUE(again.links[0].calibration);
-  const LinkCalibration& found = *again.links[0].calibration;
-  EXPECT_EQ(found.engine, "nccl");
-  EXPECT_EQ(found.share, 0.75);
-  EXPECT_EQ(found.base_ps, 9'500'000);
-  EXPECT_EQ(found.hop_ps, 1'250'000);
-  EXPECT_EQ(found.error_percent, 6.5);
-  EXPECT_EQ(found.doubling_percent, 12.5);
-  EXPECT_EQ(found.from_bytes, 1024);
-  EXPECT_EQ(found.to_bytes, std::int64_t{1} << 34);
-  EXPECT_EQ(found.ranks, (std::vector<int>{8, 16}));
-  EXPECT_FALSE(again.links[1].calibration);
-}
-
-TEST(Cluster, RejectsACalibrationThatNoLinkCanHave) {
-  const auto with = [](const std::string& lines) {
-    return message_of(
-        "[[hosts]]\nname = 'a'\n[[links]]\nrate = '1GB/s'\n[links.calibration]\n"
-        "engine = 'nccl'\nfrom_bytes = 8\nto_bytes = 64\n" +
-        lines);
-  };
-  EXPECT_EQ(with("ranks = [8]\n"), "no error");
-  EXPECT_EQ(
-      with("ranks = [8]\nshare = 1.25\n"),
-      "c.toml: link 'hosts', calibration: share = 1.25; what is reached of the rate is above 0 "
-      "and at most 1");
-  EXPECT_EQ(with("ranks = [8]\nshare = 0\n"),
-            "c.toml: link 'hosts', calibration: share = 0; what is reached of the rate is above 0 "
-            "and at most 1");
-  EXPECT_EQ(with("ranks = [8]\nhop = '-2us'\n"),
-            "c.toml:10: [calibration] hop = '-2us': must be a duration, not negative, in ps, ns, "
-            "us, ms or s, like 50us");
-  EXPECT_EQ(with("ranks = [8]\nbase = '-2us'\n"),
-            "c.toml:10: [calibration] base = '-2us': must be a duration, not negative, in ps, ns, "
-            "us, ms or s, like 50us");
-  EXPECT_EQ(with("ranks = [1]\n"),
-            "c.toml: link 'hosts', calibration: ranks = [1]; it needs numbers of ranks, each at "
-            "least 2");
-  EXPECT_EQ(with("ranks = [8]\nlatency = '2us'\n").find("c.toml:10: unknown key of [calibration]"),
-            0U);
-}
-
 TEST(Cluster, FillsHostsInOrder) {
   const Cluster cluster = parse_cluster(kFile, "c.toml");
   EXPECT_EQ(ranks_per_host(cluster, 6), (std::vector<plan::Rank>{4, 2}));
