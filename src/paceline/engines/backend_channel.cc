@@ -45,8 +45,8 @@ class BackendChannel final : public Channel {
       : backend_(c10::make_intrusive<LedgerBackend>(std::move(backend))),
         group_(c10::make_intrusive<c10d::ProcessGroup>(spec.store, spec.rank, spec.world)),
         device_(spec.device) {
-    // Not GLOO or NCCL: c10d::Logger casts a backend of such a type to its class, and this one is
-    // wrapped.
+    // The type is not GLOO or NCCL, because c10d::Logger casts a backend of such a type to its
+    // class, and this backend is a wrapper.
     constexpr auto kType = c10d::ProcessGroup::BackendType::CUSTOM;
     group_->setBackend(at::kCPU, kType, backend_);
     if (!spec.device.is_cpu()) {
@@ -56,8 +56,8 @@ class BackendChannel final : public Channel {
     group_->setGroupName(spec.name);
   }
 
-  // NCCL's backend aborts where it is destroyed without a shutdown.  A backend's destructor waits
-  // for its operations in flight: see Note [Leaving after an error] in engines/waiters.h.
+  // NCCL's backend aborts if it is destroyed without a shutdown.  A backend's destructor waits for
+  // its operations in flight: see Note [Leaving after an error] in engines/waiters.h.
   ~BackendChannel() override {
     if (std::uncaught_exceptions() > exceptions_before_) {
       backend_.release();
@@ -67,7 +67,7 @@ class BackendChannel final : public Channel {
     try {
       backend_->shutdown();
     } catch (const std::exception&) {
-      // The job has ended; what a connection says at its end changes nothing.
+      // The job has ended, so an error at the shutdown of a connection has no consequence.
     }
   }
 
@@ -104,8 +104,8 @@ class BackendChannel final : public Channel {
     return backend_->broadcast(tensors, options);
   }
 
-  // NCCL performs messages one after the other unless they are one group, so two ranks that send to
-  // each other would wait for ever.
+  // NCCL performs messages one after the other unless they form a group, so two ranks that send to
+  // each other would deadlock.
   std::vector<Work> exchange(const std::vector<Message>& sends,
                              const std::vector<Message>& receives) override {
     const bool grouped = backend_->supportsCoalescing();

@@ -7,7 +7,7 @@
 
 namespace paceline::engines {
 
-/// A channel over any c10d backend that is already connected.
+/// Makes a channel over any c10d backend that is already connected.
 std::unique_ptr<Channel> make_backend_channel(c10::intrusive_ptr<c10d::Backend> backend,
                                               const ChannelSpec& spec,
                                               int concurrent_collectives = 0);

@@ -14,7 +14,7 @@
 
 namespace paceline::engines {
 
-/// An operation on its way to the wrapped backend.
+/// An operation that is to be issued to the wrapped backend.
 struct Operation {
   enum class Kind : std::uint8_t { kCollective, kSend, kReceive };
 
@@ -22,23 +22,23 @@ struct Operation {
   Kind kind = Kind::kCollective;
   plan::Pattern pattern{};  // of a collective
   int peer = 0, tag = 0;    // of a message
-  /// The tensors of the longer side; their bytes are the payload.
+  /// The tensors of the longer side (input or output); their bytes are the payload.
   std::vector<at::Tensor> payload;
-  std::vector<at::Tensor> others{};  // of the other side, if it has its own
+  std::vector<at::Tensor> others{};  // the tensors of the other side, if it has its own
   std::vector<at::Tensor> outputs{};
-  /// Tensors are taken as runs of elements, of which each rank has a part.
+  /// The tensors are sequences of elements, of which each rank has a part; they must be contiguous.
   bool flat = false;
 
   std::int64_t payload_bytes() const;
 };
 
-/// A c10d backend that wraps another one, which does the work.  The operations that channels and
-/// c10d::Reducer use go through perform().  Names, time limits, sequence numbers, groups and
+/// A c10d backend that wraps another backend, which does the work.  The operations that channels
+/// and c10d::Reducer use go through perform().  Names, time limits, sequence numbers, groups and
 /// barriers, which carry no data, are forwarded; every other operation throws c10d's "does not
 /// support".
 ///
-/// Single-tensor collectives have their old names: PyTorch 2.11 to 2.14 all have them, and forward
-/// to the new ones where those exist.
+/// Single-tensor collectives have their old names: PyTorch 2.11 to 2.14 all have these, and forward
+/// them to the new names where those exist.
 class BackendWrapper : public c10d::Backend {
  public:
   using Work = c10::intrusive_ptr<c10d::Work>;

@@ -15,7 +15,7 @@
 
 namespace paceline::engines {
 
-/// Runs `work` on a thread of its own, which is left behind where nobody waits for the future.
+/// Runs `work` on a thread of its own.  The thread is detached: it may outlive the future.
 template <class Work>
 auto run_in_background(Work work) {
   std::packaged_task<decltype(work())()> task(std::move(work));
@@ -24,9 +24,9 @@ auto run_in_background(Work work) {
   return end;
 }
 
-/// The result of `end`, in which other ranks take part.  Calls `idle` several times a second until
-/// it is there, which shows that the calling thread does not hang.  WorldError after `timeout`; its
-/// text begins with `what`, if any.
+/// Waits for the result of `end`, to which other ranks contribute, and returns it.  Meanwhile calls
+/// `idle` several times a second, which shows that the calling thread does not hang.  Throws
+/// WorldError after `timeout`; its text begins with `what`, unless that is empty.
 template <class Future>
 auto get_within(Future end, std::chrono::milliseconds timeout, const std::function<void()>& idle,
                 const std::string& what = "") {

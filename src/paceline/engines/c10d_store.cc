@@ -44,7 +44,7 @@ using StorePtr = c10::intrusive_ptr<c10d::Store>;
 
 constexpr Milliseconds kPoll{50};
 
-// Until somebody accepts connections where rank 0 is to serve the store.
+// Waits until a process accepts connections where rank 0 is to serve the store.
 void wait_for_listener(const launch::TcpRendezvous& tcp, Milliseconds timeout) {
   const Stopwatch watch;
   while (launch::is_listened_at(tcp.host, tcp.port) == false) {
@@ -56,11 +56,11 @@ void wait_for_listener(const launch::TcpRendezvous& tcp, Milliseconds timeout) {
   }
 }
 
-// Note [A listener that does not answer].  The store's timeout bounds its
-// attempts to connect, but not its wait for the first answer of the process that accepted.  A
-// process that never answers would block this rank for ever. So the store is opened on a thread of
-// its own, which is abandoned.  Rank 0 answers as soon as it listens; what accepts and does not is
-// no rank 0 but what took its port.
+// Note [A listener that does not answer].  The store's timeout bounds its attempts to connect, but
+// not its wait for the first answer of the process that accepted.  A process that never answers
+// would block this rank for ever.  So the store is opened on a separate thread, which is abandoned
+// on timeout. Rank 0 answers as soon as it listens; a process that accepts and does not answer is
+// not rank 0, but another process that took its port.
 StorePtr open_tcp(const launch::TcpRendezvous& tcp, Milliseconds timeout) {
   constexpr Milliseconds kAnswer{5000};
   constexpr Milliseconds kOwnErrorFirst{2000};
@@ -71,7 +71,7 @@ StorePtr open_tcp(const launch::TcpRendezvous& tcp, Milliseconds timeout) {
   c10d::TCPStoreOptions options;
   options.port = tcp.port;
   options.isServer = tcp.serve;
-  options.waitWorkers = false;  // join() counts, and names who is missing
+  options.waitWorkers = false;  // join() counts the ranks, and names the missing ones
   options.timeout = timeout;
   if (tcp.serve) {
     if (const auto listener = launch::listen_at(tcp.host, tcp.port)) {
@@ -103,7 +103,7 @@ StorePtr open_rendezvous(const launch::Launch& launch, Milliseconds timeout) {
     return open_tcp(*tcp, timeout);
   }
   const auto& path = std::get<launch::FileRendezvous>(launch.rendezvous).path;
-  // c10d tries for five minutes to open a file in a folder that is not there.
+  // c10d would try for five minutes to open a file in a folder that does not exist.
   std::error_code ignored;
   const auto folder = std::filesystem::absolute(path, ignored).parent_path();
   if (!std::filesystem::is_directory(folder, ignored)) {
@@ -126,8 +126,8 @@ std::shared_ptr<C10dStore> store_of_job(const std::string& job, const StorePtr& 
       C10dStore{c10::make_intrusive<c10d::PrefixStore>("paceline/" + job, whole)});
 }
 
-// Lets torch's C++ logs show fatal errors only, because an error reaches the user as one sentence
-// of the program; TORCH_CPP_LOG_LEVEL overrides.
+// Makes torch's C++ logs show only fatal errors, because an error reaches the user as one sentence
+// of the program; TORCH_CPP_LOG_LEVEL overrides this.
 void quiet_torch_logs() {
   FLAGS_caffe2_log_level = c10::GLOG_FATAL;
   c10::initLogging();  // reads the variable
@@ -169,7 +169,7 @@ class TorchKeyValueStore final : public launch::KeyValueStore {
     }
   }
 
-  std::shared_ptr<C10dStore> job_;  // may serve the store
+  std::shared_ptr<C10dStore> job_;  // the store may be served by this process
   StorePtr store_;
   std::mutex mutex_;
 };

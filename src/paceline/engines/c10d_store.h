@@ -13,23 +13,23 @@ namespace paceline::engines {
 
 using Milliseconds = std::chrono::milliseconds;
 
-/// The c10d::Store that all ranks of a job share; its keys are this job's alone.  Engines connect
+/// The c10d::Store that all ranks of a job share; no other job uses its keys.  Engines connect
 /// through it (engines/channel_spec.h).
 struct C10dStore;
 
-/// Opens the store at the launch's rendezvous; in a world of one, a store in this process.  Throws
-/// UsageError for a port that is taken and for a file that cannot be used, WorldError where nothing
-/// answers within `timeout`.
+/// Opens the store at the launch's rendezvous, or in a world of one a store in this process.
+/// Throws UsageError if a port is taken or a file cannot be used, WorldError if nothing answers
+/// within `timeout`.
 std::shared_ptr<C10dStore> open_store(const launch::Launch& launch, Milliseconds timeout);
 
-/// The keys of `store` that begin with `prefix`.
+/// Returns a view of `store` that puts `prefix` before every key.
 std::shared_ptr<C10dStore> below(const C10dStore& store, const std::string& prefix);
 
-/// The store's short texts, over a connection of its own: calls on one connection exclude each
-/// other, and one that waits for a key would hold up the heartbeat.
+/// Returns the store's key-value interface, over a separate connection: calls on one connection
+/// exclude each other, so a call that waits for a key would delay the heartbeat.
 std::shared_ptr<launch::KeyValueStore> key_value_store_of(std::shared_ptr<C10dStore> store);
 
-/// As launch::OpenStore and launch::ServeStore.
+/// Implement launch::OpenStore and launch::ServeStore.
 std::shared_ptr<launch::KeyValueStore> open_key_value_store(const launch::Launch& launch,
                                                             Milliseconds timeout);
 std::shared_ptr<launch::KeyValueStore> serve_key_value_store(const std::string& job, int listening,

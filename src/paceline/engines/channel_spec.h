@@ -15,8 +15,8 @@ struct C10dStore {
   c10::intrusive_ptr<c10d::Store> store;
 };
 
-/// The specification of a channel for ranks 0 .. members-1 of the world; its timeout and device are
-/// for the caller to set.  Without `interface` the channel uses the loopback where all members
+/// Returns the specification of a channel for ranks 0 .. members-1 of the world; the caller sets
+/// its timeout and device.  If `interface` is empty, the channel uses the loopback if all members
 /// share a host, else the outward interface (launch/network_interface.h).  `name` must be new in
 /// the job.
 ChannelSpec channel_spec(const World& world, const std::string& name, int members,

@@ -7,7 +7,7 @@
 
 namespace paceline::engines {
 
-/// A collective between its call and its completion, monotonic clock.
+/// A collective from its call to its completion; times are of the monotonic clock.
 struct CollectiveSpan {
   plan::Pattern pattern = plan::Pattern::kAllReduce;
   std::int64_t payload_bytes = 0;

@@ -23,13 +23,13 @@ namespace paceline::engines {
 
 class Link;  // engines/link.h
 
-/// One connected communicator of an engine.  Calls are made by one thread at a time, in the same
-/// order on every member.  Every tensor must be contiguous (WorldError: Gloo silently corrupts
-/// strided ones).  What a work's wait() throws is the engine's own exception; engines/failure.h
-/// makes a sentence of it.
+/// One connected communicator of an engine.  One thread at a time makes calls, in the same order on
+/// every member.  Every tensor must be contiguous (else WorldError), because Gloo silently corrupts
+/// strided tensors.  A work's wait() throws the engine's own exception; engines/failure.h turns
+/// that into a sentence.
 ///
-/// kMean is the engine's sum divided once by the number of members, in the tensor's type; integers
-/// have no mean (UsageError).
+/// kMean is the engine's sum, divided once by the number of members in the tensor's type; for
+/// integers it throws UsageError.
 class Channel {
  public:
   virtual ~Channel() = default;
@@ -39,36 +39,35 @@ class Channel {
 
   using Work = c10::intrusive_ptr<c10d::Work>;
 
-  /// In place.
+  /// Reduces in place.
   virtual Work all_reduce(const at::Tensor& values, plan::Reduce reduce) = 0;
-  /// `out` receives this rank's 1/P of `in`.
+  /// `out` receives this rank's part of the reduced `in`: 1/P of its elements.
   virtual Work reduce_scatter(const at::Tensor& in, const at::Tensor& out, plan::Reduce reduce) = 0;
   virtual Work all_gather(const at::Tensor& in, const at::Tensor& out) = 0;
   virtual Work broadcast(const at::Tensor& values, int root) = 0;
   /// A message to or from member `peer`.  The messages from one member to another match by `tag`,
-  /// from 0 to 2^20-1, and in their order where tags are equal.
+  /// from 0 to 2^20-1; messages with equal tags match in their order.
   struct Message {
     at::Tensor values;
     int peer = 0;
     int tag = 0;
   };
-  /// Starts all messages together; all are done when all works are.
+  /// Starts all messages together; all messages are done when all returned works are done.
   virtual std::vector<Work> exchange(const std::vector<Message>& sends,
                                      const std::vector<Message>& receives) = 0;
   virtual Work barrier() = 0;
 
   virtual Ledger ledger() const = 0;
 
-  /// The step of the plan that the calls from here on belong to.
+  /// Tells the step of the plan to which later calls belong.
   virtual void belong_to(plan::Step /*step*/) {}
-  /// From now on what belongs to steps from `first` on is booked in
-  /// counted(), too.
+  /// From now on, operations of steps from `first` on are also booked in counted().
   virtual void count_from(plan::Step /*first*/) {}
   virtual Ledger counted() const { return {}; }
 
-  /// From now on keeps the times of every all-reduce (see TransferLog).
+  /// From now on records the times of every all-reduce (see TransferLog).
   virtual void record_transfers() {}
-  /// Transfers that have ended since the last call.
+  /// Returns the transfers that have ended since the last call.
   virtual std::vector<CollectiveSpan> take_transfers() { return {}; }
 
   /// This communicator as PyTorch's own classes want it (c10d::Reducer), for tensors on the CPU and
@@ -81,13 +80,13 @@ struct ChannelSpec {
   c10::intrusive_ptr<c10d::Store> store;
   int rank = 0;                                // within the members
   int world = 1;                               // number of members
-  plan::Members members{};                     // as ranks of the job; empty: its first `world`
-  std::chrono::milliseconds timeout{180'000};  // for connecting with all others
-  /// Called several times a second while the engine connects and waits for the other members; what
-  /// it throws ends the wait.
+  plan::Members members{};                     // ranks of the job; empty: its first `world`
+  std::chrono::milliseconds timeout{180'000};  // for connecting with all other members
+  /// Called several times a second while the engine connects and waits for the other members; an
+  /// exception that it throws ends the wait.
   std::function<void()> idle{};
-  /// After it the engine itself ends an operation and closes its connections. Long, because the
-  /// runtime and the failure detector have deadlines of their own.
+  /// The time after which the engine itself ends an operation and closes its connections.  It is
+  /// long, because the runtime and the failure detector have deadlines of their own.
   std::chrono::milliseconds operation_timeout{30 * 60'000};
   std::string interface;  // network interface; empty: the engine's choice
   at::Device device{at::kCPU};
@@ -98,27 +97,28 @@ struct ChannelSpec {
   std::shared_ptr<Link> link{};
 };
 
-/// Moves bytes: Gloo, NCCL, MPI.  Engines are looked up in `engines()`.
+/// A library that moves bytes: Gloo, NCCL, MPI.  `engines()` lists the engines.
 class Engine {
  public:
   virtual ~Engine() = default;
   virtual std::string_view name() const = 0;
-  /// For every rank of the job, also for those that are in none of its groups, before the first
-  /// `connect`; a second call does nothing.  Throws as
-  /// `connect` does; `idle` as the spec's.
+  /// Called on every rank of the job before the first `connect`, also on ranks that are in none of
+  /// its groups; a second call does nothing.  Throws as `connect` does; `idle` is as in
+  /// ChannelSpec.
   virtual void start(std::chrono::milliseconds /*timeout*/,
                      const std::function<void()>& /*idle*/ = {}) {}
-  /// Collective over the members.  Throws WorldError after `spec.timeout`.
+  /// All members must call it.  Throws WorldError after `spec.timeout`.
   virtual std::unique_ptr<Channel> connect(const ChannelSpec& spec) = 0;
 };
 
-/// Throws UsageError for a name that is not in the table (engines/engine_table.h) or not in this
-/// build.
+/// Throws UsageError if the name is not in the table (engines/engine_table.h) or the engine is not
+/// in this build.
 inline std::unique_ptr<Engine> make_engine(std::string_view name) {
   return find_engine(name).make();
 }
 
-/// `engine`, with all its channels behind one emulated link; null: as it is.
+/// Returns `engine` with all its channels behind one emulated link; if `link` is null, the engine
+/// itself.
 std::unique_ptr<Engine> behind_link(std::unique_ptr<Engine> engine, std::shared_ptr<Link> link);
 
 }  // namespace paceline::engines

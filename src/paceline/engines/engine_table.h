@@ -11,18 +11,18 @@ namespace paceline::engines {
 
 class Engine;  // engines/engine.h
 
-/// The row of an engine.
+/// The row of an engine in the table of engines.
 struct EngineInfo : plan::EngineTraits {
-  bool built = true;  // else `make` throws UsageError
+  bool built = true;  // if false, `make` throws UsageError
   std::unique_ptr<Engine> (*make)();
-  /// The mpirun whose processes its ranks must be (JobLaunch::mpirun); empty: none.
+  /// The mpirun that must start this engine's ranks (JobLaunch::mpirun); empty: none.
   std::string_view mpirun{};
 };
 
-/// Every engine, in the order of plan::kEngines.
+/// Returns every engine, in the order of plan::kEngines.
 const std::vector<EngineInfo>& engines();
 
-/// Throws UsageError that lists the known names.
+/// Throws UsageError that lists the known names if `name` is none of them.
 const EngineInfo& find_engine(std::string_view name);
 
 }  // namespace paceline::engines

@@ -7,8 +7,8 @@
 
 namespace paceline::engines {
 
-/// Bytes that one rank put on the wire, booked where a call enters the engine by the closed forms
-/// of plan/wire_bytes.h (all-reduce 2(P-1)/P S, ...).
+/// The bytes that one rank put on the wire.  They are booked when a call enters the engine, by the
+/// closed forms of plan/wire_bytes.h (all-reduce 2(P-1)/P S, ...).
 struct Ledger {
   std::map<std::string, std::int64_t> bytes;  // by plan::name_of(pattern)
   std::map<std::string, std::int64_t> calls;
@@ -16,7 +16,7 @@ struct Ledger {
   std::int64_t total_calls() const;
 
   void book(const std::string& pattern, std::int64_t wire_bytes);
-  /// Adds what another one holds.
+  /// Adds the bytes and calls of another ledger.
   void add(const Ledger& other);
 };
 

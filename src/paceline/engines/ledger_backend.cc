@@ -65,7 +65,7 @@ std::vector<CollectiveSpan> LedgerBackend::take_transfers() {
   return transfers_ ? transfers_->take() : std::vector<CollectiveSpan>();
 }
 
-// A message is booked where it is sent.
+// Only the sending rank books a message.
 void LedgerBackend::book(const Operation& operation) {
   if (operation.kind == Operation::Kind::kReceive) {
     return;

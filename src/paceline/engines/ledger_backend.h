@@ -14,24 +14,24 @@
 
 namespace paceline::engines {
 
-/// A c10d backend that wraps another one: books its operations and rejects tensors that are not
-/// dense.
+/// A c10d backend that wraps another backend: it books the operations and rejects tensors that are
+/// not dense.
 ///
-/// Channel and c10d::Reducer both use it, so the ledger is complete.  Gloo reads and writes the
-/// first numel() elements behind the data pointer whatever the strides are, without an error, so
-/// density is a condition of correctness here, not of speed. Barriers are not booked.
+/// Channel and c10d::Reducer both use this backend, so the ledger is complete.  Gloo reads and
+/// writes the first numel() elements after the data pointer, whatever the strides are, and reports
+/// no error; so density is a condition of correctness, not of speed.  Barriers are not booked.
 class LedgerBackend final : public BackendWrapper {
  public:
   explicit LedgerBackend(c10::intrusive_ptr<c10d::Backend> inner);
 
   Ledger ledger() const;
 
-  /// As Channel's.
+  /// As the functions of Channel.
   void belong_to(plan::Step step);
   void count_from(plan::Step first);
   Ledger counted() const;
 
-  /// From now on the times of every all-reduce are logged; before any.
+  /// From now on logs the times of every all-reduce; must be called before the first operation.
   void record_transfers() { transfers_ = std::make_unique<TransferLog>(); }
   std::vector<CollectiveSpan> take_transfers();
 
@@ -43,17 +43,17 @@ class LedgerBackend final : public BackendWrapper {
 
   mutable std::mutex mutex_;  // the Reducer calls from the backward thread
   Ledger ledger_, counted_;
-  plan::Step step_ = -1;  // what comes before a step belongs to none
+  plan::Step step_ = -1;  // -1: operations before the first step belong to none
   plan::Step first_counted_ = std::numeric_limits<plan::Step>::max();
   std::unique_ptr<TransferLog> transfers_;  // null: not logged
 };
 
 /// Throws WorldError that shows sizes and strides unless the tensor's elements are exactly the
-/// numel() ones behind its data pointer, in any order.
+/// numel() elements after its data pointer, in any order.
 void require_dense(const at::Tensor& tensor, std::string_view operation);
 
 /// Throws WorldError that shows sizes and strides unless the tensor's elements are exactly the
-/// numel() ones behind its data pointer, in row-major order.
+/// numel() elements after its data pointer, in row-major order.
 void require_contiguous(const at::Tensor& tensor, std::string_view operation);
 
 }  // namespace paceline::engines

@@ -23,7 +23,7 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr std::size_t kChunk = 1 << 20;
-constexpr std::int64_t kStretch = 32;  // chunks whose rate counts
+constexpr std::int64_t kStretch = 32;  // length, in chunks, of the sections whose rate counts
 constexpr milliseconds kDuration{1000};
 
 [[noreturn]] void reject(const char* what) {
@@ -38,7 +38,7 @@ Descriptor opened(int socket) {
   return Descriptor(socket);
 }
 
-// Sends until the time is over, then closes: what the receiver sees as the end.
+// Sends until the time is over, then closes the connection, which tells the receiver the end.
 void send_stream(const std::string& address, milliseconds timeout) {
   const auto colon = address.rfind(':');
   sockaddr_in peer{};
@@ -63,10 +63,10 @@ void send_stream(const std::string& address, milliseconds timeout) {
   }
 }
 
-// The rate of the fastest stretch; of the whole stream where that is shorter.
+// Returns the rate of the fastest section; of the whole stream if that is shorter than a section.
 double receive_stream(int fd, milliseconds timeout) {
   std::vector<char> chunk(kChunk);
-  std::vector<std::int64_t> arrived{steady_ns()};  // of every whole chunk
+  std::vector<std::int64_t> arrived{steady_ns()};  // arrival time of every whole chunk
   std::size_t filled = 0;
   while (true) {
     const ssize_t n = receive_within(fd, chunk.data() + filled, kChunk - filled, timeout);

@@ -100,7 +100,7 @@ void Link::engine_done(Ticket ticket, const std::exception_ptr& error) {
   wake_.notify_all();
 }
 
-// Deliveries until now.
+// Records the deliveries until now.
 void Link::collect(Lock& /*lock*/) {
   const std::int64_t now = now_();
   for (const Direction direction : {Direction::kOut, Direction::kIn}) {
@@ -154,7 +154,8 @@ std::optional<std::int64_t> Link::next_event(Lock& /*lock*/) const {
     next = std::min(next.value_or(*in), *in);
   }
   for (const auto& [ticket, operation] : operations_) {
-    if (operation.delivered_ns && operation.engine_ns) {  // its sender's link
+    if (operation.delivered_ns && operation.engine_ns) {  // only the sender's link may still hold
+                                                          // it
       next = std::min(next.value_or(operation.sender_end_ns), operation.sender_end_ns);
     }
   }
@@ -162,7 +163,7 @@ std::optional<std::int64_t> Link::next_event(Lock& /*lock*/) const {
 }
 
 void Link::run() {
-  tighten_timer_slack();  // the kernel's own would be a latency
+  tighten_timer_slack();  // the default slack would add to the latency
   Lock lock(mutex_);
   while (!stop_) {
     const std::vector<Done> finished = take_finished(lock);

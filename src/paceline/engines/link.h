@@ -18,8 +18,8 @@
 
 namespace paceline::engines {
 
-/// An operation by a name that all of its members give it: the communicator, and how many it has
-/// issued there before.
+/// A name of an operation that is the same on all of its members: the communicator, and the number
+/// of operations that were issued there before.
 struct LinkedName {
   std::string channel;
   std::int64_t index = 0;
@@ -28,22 +28,22 @@ struct LinkedName {
   auto operator<=>(const LinkedName&) const = default;
 };
 
-/// When an operation behind a link was issued, when the link would have delivered it and when the
-/// engine had really done it, on this rank's clock.
+/// Times of an operation behind a link, on this rank's clock: when it was issued, when the link
+/// would have delivered it, and when the engine had actually done it.
 struct LinkedOperation {
   LinkedName name;
   std::int64_t issued_ns = 0, modelled_ns = 0, engine_ns = 0;
 
-  /// Negative where the engine was slower than the link.
+  /// Negative if the engine was slower than the link.
   std::int64_t slack_ns() const { return modelled_ns - engine_ns; }
 };
 
-/// A rank's emulated link: operations end when the engine is done and the link would have delivered
-/// them, whichever is later.
+/// A rank's emulated link: an operation ends when the engine has done it and the link would have
+/// delivered it, whichever is later.
 ///
-/// A rank's clock for an operation starts when this rank issues it, so of
-/// ranks that issue at different times the last one sees the true end and the others may see it
-/// sooner, by at most their lead.
+/// A rank's emulated time of an operation starts when this rank issues it.  So if ranks issue at
+/// different times, the last rank sees the true end; the others may see the end earlier, by at most
+/// their lead.
 class Link {
  public:
   using Now = std::function<std::int64_t()>;
@@ -51,16 +51,16 @@ class Link {
   using Ticket = std::int64_t;
   enum class Direction : std::uint8_t { kOut, kIn };
 
-  /// On the machine's clock, with a thread of its own.
+  /// Uses the machine's clock and a thread of its own.
   explicit Link(const LinkSpec& spec);
-  /// On another clock, without a thread: `poll()` does what is due.
+  /// Uses another clock and no thread: the caller must call `poll()`.
   Link(const LinkSpec& spec, Now now);
   ~Link();
   Link(const Link&) = delete;
   Link& operator=(const Link&) = delete;
 
-  /// A queue for an engine's operations of which it carries
-  /// `concurrent` at once, 0: all.
+  /// Adds a queue for operations of an engine that carries `concurrent` of them at a time; 0: all
+  /// at once.
   VirtualLink::Lane add_lane(int concurrent, Direction direction = Direction::kOut);
 
   /// An operation is issued; `done` is called once, from the link's thread, or at once with the
@@ -68,29 +68,30 @@ class Link {
   Ticket start(std::int64_t bytes, int latencies, Done done,
                std::optional<LinkedName> name = std::nullopt,
                VirtualLink::Lane lane = VirtualLink::kOpen);
-  /// The engine has done its part of an operation.
+  /// Tells that the engine has done its part of an operation.
   void engine_done(Ticket ticket, const std::exception_ptr& error);
-  /// A message whose two sides have both issued it.
+  /// A message that both its sender and its receiver have issued.
   struct Arrival {
     LinkedName name;
     std::int64_t bytes = 0;
-    std::int64_t began_ns = 0;       // when the later side issued it
-    std::int64_t sender_end_ns = 0;  // when its sender's link ends it
+    std::int64_t began_ns = 0;       // when the later of the two sides issued it
+    std::int64_t sender_end_ns = 0;  // when the sender's link ends it
     VirtualLink::Lane lane = VirtualLink::kOpen;
   };
-  /// The message is on its way to this rank, since before this call; it ends when this rank's link
-  /// and its sender's have ended it.  `done` and engine_done() are as of start().
+  /// Tells that the message is on its way to this rank, since a time before this call; it ends when
+  /// both this rank's link and its sender's link have ended it.  `done` and engine_done() work as
+  /// for start().
   Ticket receive(Arrival arrival, Done done);
 
-  /// When this link will have delivered these operations of start(), which are in flight, if
-  /// nothing else starts; 0 where one has been delivered.
+  /// Returns when this link will have delivered these operations, which start() issued and which
+  /// are in flight, if no other operation starts; 0 for an operation that is already delivered.
   std::vector<std::int64_t> deliveries_of(const std::vector<Ticket>& tickets);
 
   std::int64_t now() const { return now_(); }
 
   void poll();
 
-  /// Operations that have ended since the last call, in the order of their issue.
+  /// Returns the operations that have ended since the last call, in the order of their issue.
   std::vector<LinkedOperation> take_operations();
 
  private:

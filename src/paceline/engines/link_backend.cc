@@ -22,7 +22,7 @@
 namespace paceline::engines {
 namespace {
 
-/// What the caller waits for: done when the link says so.
+/// The work that the caller waits for; it is done when the link says so.
 class HeldWork final : public c10d::Work {
  public:
   explicit HeldWork(std::vector<at::Tensor> outputs)
@@ -47,7 +47,7 @@ class HeldWork final : public c10d::Work {
   c10::intrusive_ptr<c10::ivalue::Future> future_;
 };
 
-/// Ranks for which this is the same have one monotonic clock.
+/// Returns a number that identifies the monotonic clock: ranks with equal numbers share one clock.
 std::int64_t clock_of_this_process() {
   static const std::int64_t clock = [] {
     std::string boot;
@@ -59,11 +59,11 @@ std::int64_t clock_of_this_process() {
   return clock;
 }
 
-/// What goes before a message.
+/// The data that is sent before each message.
 struct Stamp {
   std::int64_t sent_ns = 0;
-  std::int64_t link_end_ns = 0;  // when the sender's link will have ended it
-  std::int64_t bytes = 0;        // may be fewer than its receiver has room for
+  std::int64_t link_end_ns = 0;  // when the sender's link will have ended the message
+  std::int64_t bytes = 0;        // of the message; its receiver may have room for more
 };
 
 at::Tensor to_tensor(const Stamp& stamp) {
@@ -76,8 +76,9 @@ at::Tensor to_tensor(const Stamp& stamp) {
   return tensor;
 }
 
-/// Completes `arrival`, which began when its receiver issued it: a message begins when both sides
-/// have.  Where their clocks differ it begins now.
+/// Completes `arrival` from the stamp.  A message begins when both sides have issued it; `arrival`
+/// holds the time at which the receiver did.  If the two ranks' clocks differ, the message begins
+/// now.
 void take_stamp(const at::Tensor& tensor, std::int64_t now_ns, Link::Arrival& arrival) {
   const auto* words = tensor.const_data_ptr<std::int64_t>();
   const Stamp stamp{words[0], words[1], words[2]};
@@ -91,7 +92,7 @@ void take_stamp(const at::Tensor& tensor, std::int64_t now_ns, Link::Arrival& ar
   }
 }
 
-/// Ends `held` with the last of `works`, which have futures.
+/// Ends `held` when the last of `works`, which must have futures, ends.
 void end_with_all(const std::vector<c10::intrusive_ptr<c10d::Work>>& works,
                   const c10::intrusive_ptr<HeldWork>& held) {
   struct Left {
@@ -99,7 +100,7 @@ void end_with_all(const std::vector<c10::intrusive_ptr<c10d::Work>>& works,
     std::atomic<bool> failed{false};
   };
   const auto left = std::make_shared<Left>();
-  left->works = works.size() + 1;  // and this call
+  left->works = works.size() + 1;  // 1 for this function, which must not end `held` too early
   const auto end_one = [left, held](const std::exception_ptr& error) {
     if (error != nullptr && !left->failed.exchange(true)) {
       held->end(error);
@@ -260,7 +261,7 @@ LinkBackend::Work LinkBackend::hold_receive(const Operation& message, const Issu
   return held;
 }
 
-// Messages of one tag arrive in their order, so the stamp is there before the message.
+// Messages with equal tags arrive in order, so the stamp arrives before the message.
 void LinkBackend::watch_message(const Work& stamp, const Work& message,
                                 const std::function<void()>& stamped, const Waiters::Done& done) {
   const auto first = futures_.of(stamp), second = futures_.of(message);

@@ -18,26 +18,27 @@
 
 namespace paceline::engines {
 
-/// A c10d backend that wraps another one, whose operations end no sooner than an emulated link
-/// would have delivered them.  The inner backend moves the bytes.
+/// A c10d backend that wraps another backend.  Its operations end no sooner than an emulated link
+/// would have delivered them; the inner backend moves the bytes.
 ///
-/// Bytes are counted as the ledger counts them (plan/wire_bytes.h), latencies as latencies_of()
-/// does.  A message is held at both ends: by its sender's link from the moment it sends, by its
-/// receiver's from the moment when both sides have issued it.  For that a stamp goes before each
-/// message, which says when it was sent and when the sender's link will have ended it if nothing
-/// else is sent meanwhile: a message ends no sooner than that.  Messages of one group know of each
-/// other.  The ledger does not count stamps.  Messages from one rank to another follow each other,
-/// as on one connection and as in the simulator.  For tensors on the CPU.
+/// Bytes are counted as in the ledger (plan/wire_bytes.h), latencies by latencies_of().  A message
+/// is delayed at both ends: by the sender's link from the moment of the send, by the receiver's
+/// link from the moment when both sides have issued it.  To this end each message is preceded by a
+/// stamp, which says when the message was sent and when the sender's link will have ended it if
+/// nothing else is sent meanwhile; the message ends no sooner than that.  The stamps of a group
+/// account for all messages of the group.  The ledger does not count stamps.  Messages from one
+/// rank to another are delivered one after the other, as on one connection and as in the simulator.
+/// Only for tensors on the CPU.
 class LinkBackend final : public BackendWrapper {
  public:
-  /// `name` is the communicator's, equal on all members; the engine carries
-  /// `concurrent` of its collectives at once, 0: all.
+  /// `name` is the communicator's name, equal on all members; the engine carries `concurrent` of
+  /// its collectives at a time, 0: all at once.
   LinkBackend(c10::intrusive_ptr<c10d::Backend> inner, std::shared_ptr<Link> link, std::string name,
               int concurrent);
 
   bool supportsCoalescing() const override { return true; }
   void startCoalescing() override { grouping_ = true; }
-  /// The work ends with the last message of the group.
+  /// Returns a work that ends with the last message of the group.
   Work endCoalescing() override;
 
  private:
@@ -45,7 +46,7 @@ class LinkBackend final : public BackendWrapper {
   Work hold(const Operation& operation, const Issue& issue);
   Work hold_send(const Operation& message);
   Work hold_receive(const Operation& message, const Issue& issue);
-  /// A message that the link has begun, and the engine has not.
+  /// A message that the link has begun and that the engine has not.
   struct Send {
     std::vector<at::Tensor> values;
     int peer = 0, tag = 0;
@@ -62,15 +63,15 @@ class LinkBackend final : public BackendWrapper {
   std::shared_ptr<Link> link_;
   std::string name_;
   VirtualLink::Lane lane_;                                              // of collectives
-  std::atomic<std::int64_t> issued_ = 0;                                // collectives
+  std::atomic<std::int64_t> issued_ = 0;                                // number of collectives
   std::map<std::pair<Link::Direction, int>, VirtualLink::Lane> lanes_;  // by peer
   bool grouping_ = false;
   std::vector<Send> sends_;  // of the group
-  std::vector<Work> works_;  // likewise
-  // By sender, receiver and tag; messages of one tag match in their order.
+  std::vector<Work> works_;  // of the group
+  // By sender, receiver and tag: number of messages; messages with equal tags match in their order.
   std::map<std::tuple<int, int, int>, std::int64_t> messages_;
   WorkFutures futures_;
-  Waiters waiters_;  // last: its threads wait for the inner one's operations
+  Waiters waiters_;  // destroyed first: its threads wait for the inner backend's operations
 };
 
 }  // namespace paceline::engines

@@ -17,7 +17,7 @@ std::chrono::milliseconds PeerWait::limit() const { return launch::kPeersFactor 
 
 void PeerWait::wait_for(const Channel::Work& work) const {
   const auto future = WorkFutures().of(work);
-  if (future == nullptr) {  // may be waited for once
+  if (future == nullptr) {  // then wait() is the only way, and allowed once
     get_within(run_in_background([work, its_device = device] {
                  set_thread_device(its_device);
                  work->wait();

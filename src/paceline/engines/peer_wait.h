@@ -8,21 +8,21 @@
 
 namespace paceline::engines {
 
-/// How a thread waits for an operation in which other ranks take part, outside of steps.  The
-/// others may compute before they take part, so it waits for ten times `timeout`; where this thread
-/// itself hangs, `idle` is no longer called.
+/// Waits, outside of steps, for an operation that involves other ranks.  These ranks may compute
+/// before they take part, so the wait lasts up to ten times `timeout`.  If this thread itself
+/// hangs, `idle` is no longer called.
 struct PeerWait {
-  /// Called several times a second while the operation lasts; what it throws ends the wait.  May be
-  /// empty.
+  /// Called several times a second while the operation lasts; an exception that it throws ends the
+  /// wait. May be empty.
   std::function<void()> idle{};
   std::chrono::milliseconds timeout{60'000};
-  /// The device of the operation's tensors, which threads that wait use.
+  /// The device of the operation's tensors; threads that wait select it.
   at::Device device{at::kCPU};
 
-  /// Ten times `timeout`: also for connecting with the others.
+  /// Ten times `timeout`; also the limit for connecting with the other ranks.
   std::chrono::milliseconds limit() const;
 
-  /// Throws what the operation throws, and WorldError after limit().
+  /// Throws the operation's exception, or WorldError after limit().
   void wait_for(const Channel::Work& work) const;
 };
 

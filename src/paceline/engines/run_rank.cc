@@ -25,17 +25,17 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// How long the rank that serves the store stays for the others to read it.
+// How long, after a failure, the rank that serves the store stays so that others can read it.
 constexpr milliseconds kServeAfterFailure{1500};
-// How long the rank that serves the store goes on after it was asked to stop, so that the others
-// can read why the job ends: RankMonitor's polls and grace, too.
+// How long the rank that serves the store stays after it was asked to stop, so that the others can
+// read why the job ends.  Covers RankMonitor's polls and grace as well.
 constexpr milliseconds kServeAfterStop = launch::kAskedTogether + milliseconds(8000);
-// How long a rank waits for another one to print the failure.
+// How long a rank waits for another rank to print the failure.
 constexpr milliseconds kPrintTimeout{5000};
-// A rank that was asked to stop waits so long for another one's death or notice to become known:
-// launchers see it first.
+// How long a rank that was asked to stop waits for another rank's death or notice to become known,
+// because launchers see a death before the other ranks do.
 constexpr milliseconds kCauseTimeout{200};
-// The store answers within this time, or its server is stopped.
+// If the store does not answer within this time, its server is considered stopped.
 constexpr milliseconds kAnswerTimeout{300};
 
 void print(const std::string& message) {
@@ -51,7 +51,7 @@ milliseconds beat_interval(milliseconds timeout) {
   return std::min(milliseconds(1000), timeout / 8);
 }
 
-// As this rank wrote it; empty where the store is gone.
+// Returns this rank's role as the rank wrote it to the store; empty if the store is gone.
 std::string role_in(const World& world) {
   try {
     return launch::role_of(launch::read_progress(*world.store, world.self.rank));
@@ -124,7 +124,7 @@ launch::FailureNotice notice_of(const World& world, const std::exception& error)
           .role = role_in(world)};
 }
 
-// Why the job fails, and whether this rank prints it.
+// Why the job fails, and whether this rank prints the reason.
 struct Explained {
   launch::FailureNotice cause;
   bool prints = true;
@@ -133,7 +133,7 @@ struct Explained {
 
 Explained explain(const World& world, milliseconds timeout, const launch::FailureNotice& notice) {
   try {
-    // Four heartbeats fit into this time.
+    // The limit allows four heartbeats.
     const bool prints =
         launch::explain_failure(
             *world.store, notice, world.hosts, 4 * beat_interval(timeout),
@@ -141,13 +141,13 @@ Explained explain(const World& world, milliseconds timeout, const launch::Failur
             .has_value();
     return {launch::job_failure(*world.store).value_or(notice), prints};
   } catch (const WorldError&) {
-    // Where that is what broke this rank, rank 1 prints it.
+    // If the loss of the store is what broke this rank, rank 1 prints it.
     const bool lost = notice.consequence && world.rank_0_serves_store;
     return {lost ? lost_store(world, notice.text) : notice, !lost || world.self.rank == 1, true};
   }
 }
 
-// Prints the failure here, or waits until another rank has printed the job's.
+// Prints the failure here, or waits until another rank has printed the job's failure.
 void print_once(const World& world, const Explained& why) {
   if (why.prints) {
     print(launch::message_of(why.cause));
@@ -163,18 +163,18 @@ void print_once(const World& world, const Explained& why) {
     }
     leave(world, kServeAfterFailure);
   } catch (const WorldError&) {
-    return;  // the store's server has ended after it printed
+    return;  // the store's server has printed the failure and ended
   }
 }
 
-// A rank that is asked to stop before it has met the others ends at once: launchers ask so where
-// another rank could not begin.
+// Joins; a rank that is asked to stop before it has met the others ends at once.  Launchers ask so
+// if another rank could not begin.
 World join_or_stop(const launch::Launch& launch, milliseconds timeout) {
   try {
     return join(launch, timeout);
   } catch (const launch::StopRequested& stop) {
     std::fflush(nullptr);
-    _exit(kSignalStatus + stop.signal);  // a thread may still open the store
+    _exit(kSignalStatus + stop.signal);  // not exit(): a thread may still be opening the store
   }
 }
 
@@ -229,12 +229,13 @@ void end_failed_rank(const World& world, milliseconds timeout, const std::except
 JoinedRank::JoinedRank(const launch::Launch& launch, milliseconds timeout, OnFailure on_failure)
     : timeout_(timeout),
       on_failure_(std::move(on_failure)),
-      // A supervising parent knows better why a rank does not join.
+      // The longer limit lets a supervising parent, who knows more, report why a rank does not
+      // join.
       world_(join_or_stop(launch, launch.self.launcher == "paceline" ? 10 * timeout : timeout)),
       heartbeat_(std::make_shared<launch::Heartbeat>(world_.store, world_.self.rank,
                                                      beat_interval(timeout))) {
   keep_freed_memory();
-  // A write to a rank that has died fails, and ends no other rank.
+  // Without SIGPIPE, a write to a rank that has died fails instead of ending this rank.
   std::signal(SIGPIPE, SIG_IGN);
   if (world_.self.world > 1 || is_supervised(world_)) {
     monitor_ = std::make_unique<launch::RankMonitor>(

@@ -16,7 +16,7 @@ class RankMonitor;  // launch/rank_monitor.h
 
 namespace paceline::engines {
 
-/// What a rank works with.
+/// The context in which a rank's body runs.
 struct RankContext {
   const World& world;
   launch::Heartbeat& heartbeat;
@@ -26,19 +26,20 @@ struct RankContext {
 /// another thread where the body is stuck.  Adds the role of a rank that can no longer tell it.
 using OnFailure = std::function<void(launch::FailureNotice& cause)>;
 
-/// Whether the launcher kills this process within a second, as mpirun does when it has asked it to
-/// stop.
+/// Whether the launcher kills this process within a second, as mpirun does after it has asked the
+/// process to stop.
 bool is_killed_soon(const World& world);
 
-/// Why the launcher has asked this rank to stop, as far as that is known within a moment: the job's
-/// cause, or a rank of this machine that has ended; else that it was asked.
+/// Returns why the launcher has asked this rank to stop, if that becomes known within a moment: the
+/// job's cause, or a rank of this machine that has ended.  Else says only that the rank was asked
+/// to stop.
 launch::FailureNotice cause_of_stop(const World& world);
 
-/// A rank that has joined the world.  Its heartbeat is sent, and a launch::RankMonitor watches it,
-/// until it leaves or fails.
+/// A rank that has joined the world.  Until it leaves or fails, it sends a heartbeat and a
+/// launch::RankMonitor watches it.
 class JoinedRank {
  public:
-  /// Joins; `timeout` and `on_failure` as those of run_rank().
+  /// Joins the world; `timeout` and `on_failure` are as in run_rank().
   JoinedRank(const launch::Launch& launch, std::chrono::milliseconds timeout,
              OnFailure on_failure = {});
   ~JoinedRank();
@@ -48,13 +49,13 @@ class JoinedRank {
   const World& world() const { return world_; }
   launch::Heartbeat& heartbeat() { return *heartbeat_; }
 
-  /// False in a world of one that nobody supervises, where nobody needs to be told of a failure.
+  /// False in a world of one without a supervisor, where no process needs to learn of a failure.
   bool is_watched() const { return monitor_ != nullptr; }
 
-  /// As run_rank() does where its body throws.
+  /// Does what run_rank() does if its body throws.
   [[noreturn]] void fail(const std::exception& error);
 
-  /// As run_rank() does where its body has returned.  Called once.
+  /// Does what run_rank() does when its body has returned.  Must be called once.
   void leave(int exit_code);
 
  private:
@@ -67,18 +68,18 @@ class JoinedRank {
 
 /// Joins the world, runs `body` under a launch::RankMonitor and leaves the world; returns the
 /// body's exit code.  A rank that is asked to stop while it joins, or whose body throws
-/// launch::StopRequested, ends with 128 and the signal.  `timeout` is --timeout: the limit for
-/// joining, and for how long a rank may send no heartbeat.
+/// launch::StopRequested, ends with the exit code 128 + signal.  `timeout` is --timeout: the limit
+/// for joining, and the longest time that a rank may send no heartbeat.
 ///
-/// Where the body throws in a world of several ranks, the failure is posted to the store, and the
-/// process ends at once with 2 (UsageError) or 3.  One sentence is printed, by the supervising
-/// parent or else by one of the ranks, and no other rank ends before it is printed.  In a world of
-/// one that nobody supervises the exception passes.
+/// If the body throws in a world of several ranks, the failure is posted to the store, and the
+/// process ends at once with exit code 2 (UsageError) or 3.  One sentence is printed, by the
+/// supervising parent or else by one of the ranks, and no other rank ends before it is printed.  In
+/// a world of one without a supervisor the exception passes through.
 int run_rank(const launch::Launch& launch, std::chrono::milliseconds timeout,
              const std::function<int(const RankContext&)>& body, const OnFailure& on_failure = {});
 
-/// From any thread of a joined rank: posts the failure as `run_rank` does where its body throws,
-/// and ends the process.
+/// Posts the failure as `run_rank` does if its body throws, and ends the process.  Any thread of a
+/// joined rank may call it.
 [[noreturn]] void end_failed_rank(const World& world, std::chrono::milliseconds timeout,
                                   const std::exception& error, const OnFailure& on_failure = {});
 

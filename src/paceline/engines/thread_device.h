@@ -6,9 +6,9 @@
 
 namespace paceline::engines {
 
-/// The calling thread uses `device` from now on; on the CPU nothing happens.
-/// A thread that does not say so has device 0 as its own: what it calls for streams and events of
-/// another device then starts CUDA on device 0 as well.
+/// Makes `device` the calling thread's current device; does nothing on the CPU.  Otherwise the
+/// thread's current device is device 0, and its calls for streams and events of another device
+/// would start CUDA on device 0 as well.
 inline void set_thread_device(c10::Device device) {
   if (!device.is_cpu()) {
     c10::impl::VirtualGuardImpl(device.type()).setDevice(device);

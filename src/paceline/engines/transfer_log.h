@@ -14,18 +14,18 @@
 
 namespace paceline::engines {
 
-/// The begin and end of collectives whose caller records no times (c10d::Reducer).
+/// Records the begin and end of collectives whose caller records no times (c10d::Reducer).
 ///
-/// The end is the moment at which the work's future is completed.  On the CPU that is when the
-/// engine's thread has done it; a CUDA work's future completes when it is queued, so those are not
-/// recorded, nor are works without future.
+/// The end is the time at which the work's future is completed.  On the CPU that is when the
+/// engine's thread has done the work.  A CUDA work's future completes when the work is queued, so
+/// CUDA works are not recorded, nor are works without a future.
 class TransferLog {
  public:
-  /// `work` was called at `start_ns`.  Any thread.
+  /// Tells that `work` was called at `start_ns`.  Any thread may call this function.
   void watch(plan::Pattern pattern, const at::Tensor& payload, std::int64_t start_ns,
              const c10::intrusive_ptr<c10d::Work>& work);
 
-  /// What has ended since the last call.
+  /// Returns the transfers that have ended since the last call.
   std::vector<CollectiveSpan> take();
 
  private:

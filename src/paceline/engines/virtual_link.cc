@@ -13,7 +13,7 @@ using Ticks = cluster::SharedLink::Ticks;
 
 constexpr Ticks kTicksPerNanosecond = 1000;
 
-/// Shares of a rate are whole bytes per second, so an end may come this late.
+/// Shares of a rate are rounded to whole bytes per second, so an end may come this many ticks late.
 constexpr Ticks kRounding = 16;
 
 std::int64_t rate_of(const LinkSpec& spec) {
@@ -29,7 +29,7 @@ Ticks VirtualLink::ticks_of(std::int64_t now_ns) const {
   return (now_ns - origin_ns_.value_or(now_ns)) * kTicksPerNanosecond;
 }
 
-/// Rounded up to a nanosecond.
+/// Rounds up to a nanosecond.
 std::int64_t VirtualLink::nanoseconds_of(Ticks ticks) const {
   return origin_ns_.value_or(0) +
          (ticks - kRounding + kTicksPerNanosecond - 1) / kTicksPerNanosecond;
@@ -84,7 +84,7 @@ std::vector<VirtualLink::Delivery> VirtualLink::advance(std::int64_t now_ns) {
   if (delivered_.size() == started_.size()) {
     started_.clear();
     delivered_.clear();
-    origin_ns_.reset();  // the next one starts again
+    origin_ns_.reset();  // the next transfer sets it again
   }
   return deliveries;
 }

@@ -15,12 +15,12 @@ namespace paceline::engines {
 using cluster::latencies_of;
 using cluster::LinkSpec;
 
-/// One direction of a rank's link in virtual time: the transfers in flight share the rate evenly
-/// (cluster/shared_link.h); each waits for its latencies and then flows, as in the simulator.
-/// Times are nanoseconds of any clock.
+/// One direction of a rank's link in virtual time.  The transfers in flight share the rate evenly
+/// (cluster/shared_link.h); each transfer waits for its latencies and then moves its bytes, as in
+/// the simulator.  Times are nanoseconds of any clock.
 ///
-/// A lane is a queue before the link, of an engine that carries so many transfers at once: the next
-/// one begins when one of them is delivered.
+/// A lane is a queue before the link, for an engine that carries a limited number of transfers at a
+/// time: the next transfer begins when an earlier one is delivered.
 class VirtualLink {
  public:
   using Transfer = std::int64_t;
@@ -29,32 +29,33 @@ class VirtualLink {
     Transfer transfer = 0;
     std::int64_t at_ns = 0;
   };
-  static constexpr Lane kOpen = 0;  // the lane that carries all at once
+  static constexpr Lane kOpen = 0;  // the lane that carries all transfers at once
 
   explicit VirtualLink(const LinkSpec& spec);
 
-  /// `concurrent` 0: all at once.
+  /// `concurrent` is the number of transfers carried at a time; 0: all at once.
   Lane add_lane(int concurrent) {
     lanes_.push_back(concurrent);
     return link_.add_lane(concurrent);
   }
 
-  /// `at_ns` may lie before what has been advanced to: then all later ends are
-  /// as they are with this transfer, but for those that advance() has said.
+  /// `at_ns` may be earlier than the last advance(): all later ends then account for this transfer,
+  /// except ends that advance() has already returned.
   Transfer start(std::int64_t at_ns, std::int64_t bytes, int latencies, Lane lane = kOpen);
 
-  /// What has been delivered until `now_ns`, in order of time.
+  /// Returns the transfers that have been delivered until `now_ns`, in order of time.
   std::vector<Delivery> advance(std::int64_t now_ns);
 
-  /// When each of these would be delivered if nothing else started, of transfers that have not
-  /// been.
+  /// Returns when each of these transfers, none of which is delivered yet, would be delivered if
+  /// nothing else started.
   std::vector<std::int64_t> deliveries_of(const std::vector<Transfer>& transfers) const;
 
-  /// When to ask again: not after the next delivery if none starts before.
+  /// Returns when to call advance() again: no later than the next delivery, if no transfer starts
+  /// before.
   std::optional<std::int64_t> next_delivery() const;
 
  private:
-  /// What has started since the link was last idle.
+  /// A transfer that has started since the link was last idle.
   struct Started {
     Transfer transfer = 0;
     std::int64_t at_ns = 0;
@@ -68,14 +69,14 @@ class VirtualLink {
   std::int64_t nanoseconds_of(cluster::SharedLink::Ticks ticks) const;
 
   LinkSpec spec_;
-  std::optional<std::int64_t> origin_ns_;  // of ticks: the first start
+  std::optional<std::int64_t> origin_ns_;  // time of tick 0: the first start
   std::int64_t now_ns_ = std::numeric_limits<std::int64_t>::min();
   Transfer next_ = 0;
-  std::vector<int> lanes_;        // how many each carries
+  std::vector<int> lanes_;        // by lane: number of concurrent transfers
   std::vector<Started> started_;  // in order of time
-  std::set<Transfer> delivered_;  // of those
+  std::set<Transfer> delivered_;  // those of started_ that are delivered
   cluster::SharedLink link_;
-  std::vector<Transfer> transfers_;  // by the link's operation
+  std::vector<Transfer> transfers_;  // by the index of link_'s operation
 };
 
 }  // namespace paceline::engines

@@ -50,7 +50,7 @@ void Waiters::run(Queue& queue) {
       return;
     }
     {
-      // Ends unlocked: what it holds may be the last to hold a work.
+      // `next` must be destroyed without the lock: it may hold the last reference to a work.
       const Watched next = std::move(queue.waiting.front());
       queue.waiting.pop_front();
       lock.unlock();

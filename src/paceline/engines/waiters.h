@@ -12,31 +12,31 @@
 
 namespace paceline::engines {
 
-/// Threads for works which can only be waited for: Gloo's reduce-scatter, sends and receives have
-/// no future and cannot be polled.  There are as many threads as such works were ever in flight at
-/// once.
+/// Threads that wait for works which have no other way to report their end: Gloo's reduce-scatter,
+/// sends and receives have no future and cannot be polled.  There are as many threads as such works
+/// were ever in flight at once.
 ///
-/// Note [Leaving after an error].  A work in flight may wait for a rank that
-/// will never answer, and no call ends it.  So where an exception is passing, and the process is
-/// about to end, nothing joins a thread that waits for a work, and no backend is destroyed: they
-/// are left to the end of the process.
+/// Note [Leaving after an error].  A work in flight may wait for a rank that will never answer, and
+/// no call ends this wait.  So while an exception is passing, and the process is about to end, no
+/// destructor joins a thread that waits for a work, and no backend is destroyed: both are left
+/// until the process ends.
 class Waiters {
  public:
-  /// Blocks until a work is done; throws where it failed.
+  /// Blocks until a work is done; throws if the work failed.
   using Wait = std::function<void()>;
-  /// Called on a waiter thread; the error is null where the work succeeded.
+  /// Called on a waiter thread; the error is null if the work succeeded.
   using Done = std::function<void(const std::exception_ptr& error)>;
 
-  /// Each thread calls `on_thread_start`, which may be empty, before its first wait; an exception
-  /// of it is the error of that work.
+  /// Each thread calls `on_thread_start`, which may be empty, before its first wait; if it throws,
+  /// its exception becomes the error of that work.
   explicit Waiters(std::function<void()> on_thread_start = {});
-  /// Waits for the works in flight, or leaves them where an exception is passing: then `wait` and
-  /// `done` must own what they use.
+  /// Waits for the works in flight; while an exception is passing, leaves these works instead, so
+  /// `wait` and `done` must own what they use.
   ~Waiters();
   Waiters(const Waiters&) = delete;
   Waiters& operator=(const Waiters&) = delete;
 
-  /// Throws std::system_error, and calls neither, where the thread that it needs cannot start.
+  /// Throws std::system_error, and calls neither function, if a thread is needed and cannot start.
   void watch(Wait wait, Done done);
 
  private:
@@ -44,7 +44,7 @@ class Waiters {
     Wait wait;
     Done done;
   };
-  // Outlives the threads that are left.
+  // A queue outlives its Waiters if threads are left behind.
   struct Queue {
     std::function<void()> on_thread_start;
     std::mutex mutex;

@@ -13,11 +13,11 @@
 
 namespace paceline::engines {
 
-/// The futures of works, where they have some; from any thread.
+/// Returns the futures of works that have one.  Any thread may call it.
 class WorkFutures {
  public:
-  /// Null for works that have none; asking one costs an exception, so each class of works is asked
-  /// once.
+  /// Returns null if the work has no future.  Asking such a work costs an exception, so each class
+  /// of works is asked once.
   c10::intrusive_ptr<c10::ivalue::Future> of(const c10::intrusive_ptr<c10d::Work>& work) {
     const c10d::Work& asked = *work;
     const std::type_index type(typeid(asked));
@@ -38,7 +38,7 @@ class WorkFutures {
   std::set<std::type_index> without_;
 };
 
-/// Calls `done` when the work is: by its future where it has one, else on a thread that waits.
+/// Calls `done` when the work is done: by its future if it has one, else by a thread that waits.
 inline void when_done(const c10::intrusive_ptr<c10d::Work>& work, WorkFutures& futures,
                       Waiters& waiters, Waiters::Done done) {
   if (const auto future = futures.of(work)) {

@@ -35,7 +35,7 @@ Milliseconds left_of(Milliseconds timeout, const Stopwatch& watch) {
                                world, to_seconds(timeout), fmt::join(missing, ", ")));
 }
 
-// Rank 0: waits for every rank's host name.
+// Called on rank 0: waits for every rank's host name.
 std::vector<std::string> gather_hosts(launch::KeyValueStore& store, int world,
                                       Milliseconds timeout) {
   const Stopwatch watch;
@@ -51,7 +51,7 @@ std::vector<std::string> gather_hosts(launch::KeyValueStore& store, int world,
   return hosts;
 }
 
-// Rank 0 may begin its own wait, of `timeout`, up to `timeout` later.
+// The limit is 2 * timeout, because rank 0 may begin its own wait up to `timeout` later.
 std::string wait_for_rank_0(launch::KeyValueStore& store, const std::string& key,
                             Milliseconds timeout) {
   auto value = launch::wait_for(store, key, 2 * timeout, launch::throw_if_stop_requested);
@@ -80,11 +80,11 @@ std::string place_of(const launch::Launch& launch) {
   return "file:" + std::get<launch::FileRendezvous>(launch.rendezvous).path;
 }
 
-// Note [One job, one token].  Every key of a job begins with a random token, so
-// that two jobs that meet in one store never read each other's keys.  The launcher of paceline
-// gives the token to its ranks as the job's name.  Under other launchers rank 0 draws it and sets
-// it below the launcher's name of the job; before, each rank claims its place there, which shows a
-// file that a job has used before, and two jobs of one name at one port.
+// Note [One job, one token].  Every key of a job begins with a random token, so that two jobs that
+// meet in one store never read each other's keys.  paceline's launcher gives the token to its ranks
+// as the job's name.  Under other launchers rank 0 draws the token and stores it under the
+// launcher's name of the job.  Before that, each rank claims its rank under this name: a claim that
+// exists already reveals a file that another job has used, or two jobs with one name at one port.
 void agree_on_token(const launch::Launch& launch, Milliseconds timeout, World& world) {
   launch::KeyValueStore& store = *world.store;
   if (launch.self.launcher == "paceline") {

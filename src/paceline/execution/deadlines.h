@@ -11,20 +11,20 @@
 
 namespace paceline::execution {
 
-/// An op that is late, and for how long it has been waited for.
+/// An op that is late, and the time that has been waited for it.
 struct Overdue {
   plan::OpRef op;
   std::chrono::nanoseconds waited{0};
 };
 
-/// How long a wait may take: max(timeout + S, 10 x S), S being the slowest step of late, at least
-/// `first_step`.  How long the training thread may stand still though nothing holds it:
-/// max(training_timeout, 6 x S).  The rank that hangs is so found before the ranks that wait for it
-/// give up, also where their slowest step was a third shorter than its own, and where they have
-/// waited for most of a step when it begins to hang.  A slow step is forgotten by a 32nd with each
-/// later one, down to `first_step`.
+/// The limit for a wait is max(timeout + S, 10 x S), where S is the slowest recent step, at least
+/// `first_step`.  The limit for a training thread that stands still without waiting for anything is
+/// max(training_timeout, 6 x S).  So a rank that hangs is found before the ranks that wait for it
+/// give up, even if their slowest step was a third shorter than its own and they have already
+/// waited for most of a step when it begins to hang.  With each step S decays by 1/32, down to
+/// `first_step`, unless a step is slower.
 ///
-/// All times come from the caller's clock, in ns.  Calls need a lock around them.
+/// All times come from the caller's clock, in ns.  The caller must hold a lock during each call.
 class Deadlines {
  public:
   Deadlines(std::chrono::nanoseconds timeout, std::chrono::nanoseconds first_step,
@@ -36,37 +36,36 @@ class Deadlines {
 
   static constexpr std::chrono::nanoseconds kNoLimit = std::chrono::nanoseconds::max();
 
-  /// To be called every second or more often.  A longer gap means that the process itself was
-  /// stopped (Ctrl-Z, a suspended machine): what it waits for gets its time anew, and the step
-  /// counts without the gap.
+  /// Must be called at least once per second.  A longer gap means that the process itself was
+  /// stopped (Ctrl-Z, a suspended machine): all waits then start anew, and the gap does not count
+  /// as part of the step.
   void look(std::int64_t now_ns);
 
-  /// The training thread opens a step, which ends the one before.
+  /// Tells that the training thread opens a step, which ends the step before.
   void begin_step(std::int64_t now_ns);
-  /// The training thread got ahead in its step.
+  /// Tells that the training thread has made progress in its step.
   void progress(std::int64_t now_ns) {
     progress_ns_ = now_ns;
     moved_ns_ = now_ns;
   }
-  /// The training thread has done all model work of its step.
+  /// Tells that the training thread has done all model work of its step.
   void end_step() { in_step_ = false; }
 
   bool in_step() const { return in_step_; }
 
   std::chrono::nanoseconds limit() const;
 
-  /// How long is waited since `since_ns`, or since the process went on.
+  /// Returns the time waited since `since_ns`, or since the process resumed if that was later.
   std::chrono::nanoseconds waited(std::int64_t since_ns, std::int64_t now_ns) const {
     return std::chrono::nanoseconds(now_ns - std::max(since_ns, resumed_ns_));
   }
 
-  /// To be called regularly: `held` says whether the training thread waits for something else than
-  /// itself.  For how long it has stood still, where that is too long.
+  /// Must be called regularly.  `held` says whether the training thread waits for something outside
+  /// itself.  Returns for how long the thread has stood still, if that is too long.
   std::optional<std::chrono::nanoseconds> find_hang(bool held, std::int64_t now_ns);
 
-  /// A collective that has been in flight for too long; or one that a
-  /// performer issues, where the training thread has got no further in its
-  /// step for too long.
+  /// Returns a collective that has been in flight for too long; or one that a performer issues, if
+  /// the training thread has made no progress in its step for too long.
   std::optional<Overdue> find_overdue(const Scheduler& scheduler, std::int64_t now_ns) const;
 
  private:
@@ -75,21 +74,22 @@ class Deadlines {
   std::int64_t step_began_ns_ = -1;
   std::int64_t looked_ns_ = -1, resumed_ns_ = 0;
   std::int64_t progress_ns_ = 0;
-  std::int64_t moved_ns_ = 0;  // it got ahead, or was held
+  std::int64_t moved_ns_ = 0;  // when the training thread last made progress, or was held
   bool in_step_ = false;
 };
 
-/// The first error of a run, and whether it was thrown or taken.  Calls need a lock around them.
+/// The first error of a run, and whether it was thrown or taken.  The caller must hold a lock
+/// during each call.
 class FirstError {
  public:
-  /// Later errors than the first are dropped.
+  /// Sets the error if none is set: later errors are dropped.
   void set(const std::exception_ptr& error, std::int64_t now_ns);
   bool is_set() const { return error_ != nullptr; }
 
-  /// Throws the error where there is one; it counts as thrown.
+  /// Throws the error if there is one; it then counts as thrown.
   void rethrow_if_set();
 
-  /// The error, once, where it was not thrown within `grace`; else null.
+  /// Returns the error, once, if it was not thrown within `grace`; else null.
   std::exception_ptr take_unthrown(std::int64_t now_ns, std::chrono::nanoseconds grace);
 
  private:

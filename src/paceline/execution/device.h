@@ -12,16 +12,16 @@ namespace paceline::execution {
 class Event {
  public:
   virtual ~Event() = default;
-  /// Whether the device has done everything before it.  Any thread; throws where the device has
-  /// failed.
+  /// Whether the device has done all work of the stream before this event.  May be called on any
+  /// thread; throws if the device has failed.
   virtual bool is_done() const = 0;
 };
 using EventPtr = std::shared_ptr<const Event>;
 using Events = std::vector<EventPtr>;
 
-/// A device that runs behind the host, as a GPU does: the host puts work into streams and goes on.
-/// A stream does its work in order, and streams run beside each other.  No call waits for the
-/// device; any thread may call.
+/// A device that runs asynchronously to the host, as a GPU does: the host puts work into streams
+/// and goes on.  A stream does its work in order; streams run concurrently.  No call waits for the
+/// device, and any thread may call.
 class Device {
  public:
   using Stream = std::int32_t;
@@ -30,23 +30,23 @@ class Device {
 
   virtual ~Device() = default;
 
-  /// The calling thread uses this device from now on.
+  /// Makes the calling thread use this device from now on.
   virtual void enter_thread() = 0;
 
-  /// A stream that is no other caller's; it lives as long as the device.
+  /// Returns a new stream, which no other caller gets; it lives as long as the device.
   virtual Stream add_stream() = 0;
 
-  /// What is put into `stream` from now on runs after `event`.
+  /// Makes later work in `stream` run after `event`.
   virtual void wait(Stream stream, const Event& event) = 0;
 
-  /// Calls `put` on this thread; its work goes into `stream`.
+  /// Calls `put` on this thread; the work that `put` enqueues goes into `stream`.
   virtual void on(Stream stream, const std::function<void()>& put) = 0;
 
-  /// The end of what is in `stream` now.
+  /// Returns an event after all work that is in `stream` now.
   virtual EventPtr record(Stream stream) = 0;
 };
 
-/// What is put into `stream` from now on runs after all of `events`.
+/// Makes later work in `stream` run after all of `events`.
 inline void wait_all(Device& device, Device::Stream stream, const Events& events) {
   for (const EventPtr& event : events) {
     device.wait(stream, *event);

@@ -23,7 +23,8 @@ Events DeviceOrder::before(plan::OpRef ref) const {
   return events;
 }
 
-// Behind a kernel that it waits for, else an idle one; the end: none yet.
+// Returns a stream whose last op is one that the kernel waits for, else an idle one; end() if there
+// is none.
 std::vector<DeviceOrder::KernelStream>::const_iterator DeviceOrder::find_stream(
     plan::OpRef kernel) const {
   const std::vector<plan::OpRef> before = frontier_.incomplete_before(kernel);
@@ -59,7 +60,8 @@ bool DeviceOrder::take_if_done(plan::OpRef ref, bool computes, std::vector<Done>
   return true;
 }
 
-// The training thread's stream does its ops in their order.
+// The training thread's stream finishes its ops in order, so polling stops at the first unfinished
+// op.
 std::vector<DeviceOrder::Done> DeviceOrder::take_done() {
   std::vector<Done> done;
   while (!computing_.empty() && take_if_done(computing_.front(), true, done)) {

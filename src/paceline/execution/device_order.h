@@ -13,37 +13,37 @@
 
 namespace paceline::execution {
 
-/// The ops that stand in streams of a device: each with the event behind it.
+/// The ops that are enqueued in streams of a device, each with the event that follows it.
 ///
-/// An op is put behind the events of the ops that it waits for, and behind nothing else.  So
-/// kernels have streams of their own, and a kernel is put only into a stream whose last op is done,
-/// or is one that the kernel waits for.
+/// An op is enqueued after the events of the ops that it waits for, and must wait for nothing else.
+/// Therefore kernels have streams of their own, and a kernel is put only into a stream whose last
+/// op is done or is one of the ops that the kernel waits for.
 ///
-/// Calls need a lock around them.
+/// The caller must hold a lock during each call.
 class DeviceOrder {
  public:
-  /// Streams of kernels; where all are taken, a kernel waits for one.
+  /// The largest number of streams for kernels; if all are taken, a kernel waits until one is free.
   static constexpr std::size_t kMostKernelStreams = 8;
 
   DeviceOrder(Device& device, const plan::Frontier& frontier)
       : device_(device), frontier_(frontier) {}
 
-  /// The op stands in a stream in front of `event`, put there at `began_ns`.
-  /// `computes`: in the stream of the training thread.
+  /// Tells that the op was put into a stream, before `event`, at `began_ns`. `computes`: that
+  /// stream is the training thread's.
   void add(plan::OpRef ref, EventPtr event, std::int64_t began_ns, bool computes);
 
-  /// What the op must be put behind: the events of the ops that it waits for and that are not known
-  /// to be done.
+  /// Returns the events that the op must be enqueued after: those of the ops that it waits for and
+  /// that are not known to be done.
   Events before(plan::OpRef ref) const;
 
-  /// The device has done all that the op waits for.
+  /// Whether the device has done all ops that the op waits for.
   bool is_ready(plan::OpRef ref) const { return before(ref).empty(); }
 
-  /// Whether there is a stream for a kernel that is ready, in which it need not wait for a kernel
-  /// that it does not depend on.
+  /// Whether there is a stream in which a ready kernel need not wait for a kernel on which it does
+  /// not depend.
   bool has_stream_for(plan::OpRef kernel) const;
 
-  /// The stream for a ready kernel, which is the stream's last op from now on.
+  /// Returns the stream for a ready kernel, which becomes the last op of that stream.
   Device::Stream take_stream(plan::OpRef kernel);
 
   struct Done {
@@ -51,7 +51,7 @@ class DeviceOrder {
     std::int64_t began_ns = 0;
     bool computes = false;
   };
-  /// The ops that the device has done since the last call.
+  /// Returns the ops that the device has finished since the last call.
   std::vector<Done> take_done();
 
   bool empty() const { return events_.empty(); }
@@ -72,7 +72,7 @@ class DeviceOrder {
   Device& device_;
   const plan::Frontier& frontier_;
   std::map<plan::OpRef, Entry> events_;  // of ops that are not done
-  std::deque<plan::OpRef> computing_;    // those of the training thread
+  std::deque<plan::OpRef> computing_;    // ops in the training thread's stream
   std::vector<plan::OpRef> others_;
   std::vector<KernelStream> streams_;
 };

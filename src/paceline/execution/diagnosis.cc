@@ -10,7 +10,7 @@
 #include "paceline/plan/describe.h"
 
 namespace paceline::execution {
-// A training thread may hang behind a wait for an op whose step has ended since.
+// The op's step may have ended: a training thread may hang after its wait for the op is over.
 std::string Diagnosis::describe(plan::OpRef ref) const {
   const plan::Frontier& frontier = scheduler_.frontier();
   const bool ended = frontier.idle() || ref.step < frontier.oldest().step;

@@ -11,31 +11,31 @@
 
 namespace paceline::execution {
 
-/// Sentences about ops, for errors and the heartbeat.  An op is named by its step and as
-/// plan::describe() writes it.
+/// Sentences about ops, for errors and the heartbeat.  They name an op by its step and by the text
+/// of plan::describe().
 class Diagnosis {
  public:
   Diagnosis(const Scheduler& scheduler, const plan::ModelShape& model, const plan::Setup& setup)
       : scheduler_(scheduler), model_(model), setup_(setup) {}
 
-  /// "step 3: OP waited 5.0 s behind OP of step 2, which is in flight": the op with the chain of
-  /// ops that it waits for.
+  /// Returns "step 3: OP waited 5.0 s behind OP of step 2, which is in flight": the op and the
+  /// chain of ops that it waits for.
   std::string waited(plan::OpRef ref, std::chrono::nanoseconds time) const;
 
-  /// "step 3: OP is not done after 5.0 s".
+  /// Returns "step 3: OP is not done after 5.0 s".
   std::string overdue(plan::OpRef ref, std::chrono::nanoseconds time) const;
 
-  /// "step 3: the training thread has not moved for 5.0 s, at OP", or "behind the last operation"
-  /// of `step` where no op is left.
+  /// Returns "step 3: the training thread has not moved for 5.0 s, at OP", or "behind the last
+  /// operation" of `step` if no op is left.
   std::string hangs(const std::optional<plan::OpRef>& at, plan::Step step,
                     std::chrono::nanoseconds time) const;
 
-  /// "step 3: OP WHAT: the error's text", as an error of the same kind.
+  /// Returns "step 3: OP WHAT: the error's text" as an error of the same kind.
   std::exception_ptr failed(plan::OpRef ref, std::string_view what,
                             const std::exception_ptr& error) const;
 
-  /// What this rank is at: an op in flight, else the oldest op that is not complete, else "between
-  /// steps".
+  /// Returns what this rank is doing: an op in flight, else the oldest op that is not complete,
+  /// else "between steps".
   std::string current() const;
 
  private:

@@ -10,7 +10,7 @@
 namespace paceline::execution {
 namespace {
 
-// Steps that may be incomplete on a device when the next one begins.
+// Steps that may be incomplete on a device when the next step begins.
 constexpr std::size_t kStepsAhead = 1;
 
 }  // namespace
@@ -39,7 +39,7 @@ Dispatcher::~Dispatcher() {
   communication_.join();
 }
 
-// The step has ended with the error: nothing here watches the thread any more.
+// An error ends the step, so this dispatcher no longer watches the thread.
 void Dispatcher::throw_if_failed() {
   if (error_.is_set()) {
     step_watch_.reset();
@@ -93,7 +93,7 @@ bool Dispatcher::pass_if_ready(plan::OpRef ref) {
   return ready;
 }
 
-// On a device, puts the training thread's stream behind what a ready op waits for.
+// On a device, makes the training thread's stream wait for the ops that a ready op waits for.
 void Dispatcher::follow_on_device(plan::OpRef ref, Lock& lock) {
   if (order_ && !scheduler_.frontier().is_enqueued(ref)) {
     const Events before = order_->before(ref);
@@ -130,7 +130,7 @@ void Dispatcher::complete(plan::OpRef ref) {
   advance(lock);
 }
 
-// The training thread runs kernels while it waits.
+// Runs kernels on the training thread until `done` returns true.
 void Dispatcher::wait_until(const std::function<bool()>& done, plan::OpRef ref, Lock& lock) {
   const auto watch = options_.watch ? options_.watch() : nullptr;
   const std::int64_t began = steady_ns();
@@ -185,8 +185,8 @@ void Dispatcher::advance(Lock& lock) {
   }
 }
 
-// Only one thread issues, and with the lock open: a call of the engine that blocks holds up no
-// deadline and no heartbeat.  A run that has failed issues no more.
+// Only one thread issues, and it opens the lock during calls of the engine: a call that blocks then
+// delays no deadline check and no heartbeat.  After an error nothing more is issued.
 void Dispatcher::issue(Lock& lock) {
   issue_again_ = true;
   if (issuing_) {
@@ -218,7 +218,8 @@ void Dispatcher::receive_picks(Lock& lock) {
   }
 }
 
-// Where ranks choose, an op that the device cannot begin yet would be ahead of one that it can.
+// If ranks choose what to issue, an op that the device cannot begin yet could overtake one that it
+// can begin.
 bool Dispatcher::may_issue(plan::OpRef ref) const {
   const bool chooses = !options_.one_issue_order && scheduler_.queue_of(ref).reorders();
   return !order_ || !chooses || order_->is_ready(ref);
@@ -272,7 +273,8 @@ void Dispatcher::op_enqueued(plan::OpRef ref, EventPtr event) {
   advance(lock);
 }
 
-// The communication thread asks for ends of ops as long as there are any.
+// The communication thread polls for ends of ops only while some are enqueued, so the first op
+// wakes it.
 void Dispatcher::put_on_device(plan::OpRef ref, EventPtr event, std::int64_t began_ns,
                                bool computes) {
   if (order_->empty()) {
@@ -293,16 +295,17 @@ void Dispatcher::pick_arrived(std::size_t on, IssueQueue::Pick pick,
   advance(lock);
 }
 
-// Whether the communication thread has a kernel to run.  A training thread that waits runs one
-// itself, with its own intra-op threads; the communication thread takes one from it only if more
-// are ready.
+// Whether the communication thread has a kernel to run.  A waiting training thread runs a kernel
+// itself, with its own intra-op threads, so the communication thread takes one only if several are
+// ready.
 bool Dispatcher::has_kernel_beside() const {
   const std::size_t beside =
       options_.spare_core || order_ ? scheduler_.ready_kernels() : scheduler_.urgent_kernels();
   return beside > (training_waits_ ? 1U : 0U);
 }
 
-// False where no kernel is ready; `urgent`: none that communication waits for.
+// Returns false if no kernel is ready; with `urgent`, if none is ready that communication waits
+// for.
 bool Dispatcher::run_one_kernel(Lock& lock, bool urgent) {
   const auto ref = scheduler_.take_kernel(
       urgent, [&](plan::OpRef kernel) { return !order_ || order_->has_stream_for(kernel); });

@@ -28,48 +28,49 @@ namespace paceline::execution {
 /// Starts every op of a plan as soon as the scheduler allows it, and lets the training thread wait
 /// for ops.
 ///
-/// Whichever thread makes a collective or an exchange ready issues it, or the thread that is
-/// issuing others just then; the lock is open meanwhile. Kernels run on the training thread while
-/// it waits, or on the communication thread: those that communication waits for, and with
-/// Options::spare_core all.
+/// The thread that makes a collective or an exchange ready issues it, unless another thread is
+/// issuing at that time: then that thread does.  The lock is open during calls of the engine.
+/// Kernels run on the training thread while it waits, or on the communication thread, which takes
+/// only kernels that communication waits for, or all kernels if Options::spare_core is set.
 ///
-/// Note [Devices that run behind].  With Options::device an op is enqueued in a
-/// stream, behind the events of the ops that it waits for, and is complete when its own event is:
-/// then it leaves its communicator's credit.  What waits for an op may be enqueued as soon as the
-/// op is.  So the training thread does not wait at gates: its stream waits for the events of the
-/// gate's predecessors. It waits for ops that are not enqueued, and before a step for the step
-/// before the last, so that it is at most one step ahead.  Where ranks choose what to issue
-/// (IssueOrder::kPriority), they choose among ops whose predecessors are complete.  The
-/// communication thread asks for events in turn.
+/// Note [Devices that run behind].  With Options::device an op is enqueued in a stream, after the
+/// events of the ops that it waits for.  It is complete when its own event is; only then does it
+/// leave its communicator's credit.  An op that waits for it may be enqueued as soon as it is
+/// enqueued itself. So the training thread does not wait at gates: its stream waits for the events
+/// of the gate's predecessors.  The thread waits for ops that are not enqueued, and before each
+/// step for the step before the last, so that it is at most one step ahead.  If ranks choose what
+/// to issue (IssueOrder::kPriority), they choose among ops whose predecessors are complete.  The
+/// communication thread polls the events.
 ///
-/// Note [Deadlines]: a wait ends with a WorldError that names the op and the
-/// chain behind it after Deadlines::limit().  The first error ends every wait with that error.
-/// Where a performer issues the ops nothing waits here, so the communication thread checks twice a
-/// second for ops that are overdue (Deadlines::find_overdue) and for a training thread that hangs
-/// though no op holds it (Deadlines::find_hang), which cannot receive an exception.
+/// Note [Deadlines]: after Deadlines::limit() a wait ends with a WorldError that names the op and
+/// the chain of ops behind it.  The first error ends every wait with that error. If a performer
+/// issues the ops, nothing waits here.  So the communication thread checks twice a second for
+/// overdue ops (Deadlines::find_overdue) and for a training thread that hangs although no op holds
+/// it (Deadlines::find_hang); such a thread cannot receive an exception.
 class Dispatcher final : public IssueListener {
  public:
   struct Options {
     std::chrono::nanoseconds timeout = std::chrono::seconds(60);
-    std::chrono::nanoseconds first_step{0};  // about so long; 0: unknown
+    std::chrono::nanoseconds first_step{0};  // expected length of a step; 0: unknown
     std::chrono::nanoseconds training_timeout = Deadlines::kNoLimit;
-    /// Kernels and model work need not share a core.
+    /// Whether kernels and model work have separate cores.
     bool spare_core = true;
     /// The device that performs ops asynchronously; null: the host performs them.
     Device* device = nullptr;
-    /// As Scheduler's.
+    /// Passed to Scheduler.
     bool one_issue_order = false;
     bool record_spans = false;
-    /// Called first on the communication thread.
+    /// Called once on the communication thread, before anything else.
     std::function<void()> on_thread_start{};
     /// Called about twice a second on the communication thread.
     std::function<void(plan::Step, const std::string& op)> heartbeat{};
-    /// What it returns lives exactly while the training thread is in a step or a wait, whose
-    /// deadlines are kept here.  Whoever watches the thread else misses no moment in between.
+    /// The object that it returns lives exactly while the training thread is in a step or a wait,
+    /// when this dispatcher checks deadlines.  So another watcher of the thread knows without a gap
+    /// when it must check.
     std::function<std::shared_ptr<void>()> watch{};
-    /// Called once on the communication thread with the first error, where the training thread is
-    /// still inside its step `grace` after it, or hangs: it cannot be woken, as where a performer
-    /// waits, so the process should end.
+    /// Called once on the communication thread with the first error, if the training thread hangs,
+    /// or is still inside its step `grace` after the error.  Such a thread cannot be woken, for
+    /// example while a performer waits, so the process should end.
     std::function<void(const std::exception_ptr& why)> stuck{};
     std::chrono::nanoseconds grace = std::chrono::seconds(5);
   };
@@ -79,43 +80,44 @@ class Dispatcher final : public IssueListener {
   /// `input`, `setup` and `issuer` must outlive the dispatcher.
   Dispatcher(const plan::PlanInput& input, const plan::Setup& setup, Issuer& issuer,
              RunKernel run_kernel, Options options);
-  /// The issuer must report no more.
+  /// The issuer must have stopped reporting before.
   ~Dispatcher() override;
   Dispatcher(const Dispatcher&) = delete;
   Dispatcher& operator=(const Dispatcher&) = delete;
 
-  // The training thread calls these.  They throw the first error.
+  // Only the training thread calls these functions.  They throw the first error.
 
   void begin_step(plan::Step step, const std::shared_ptr<const plan::CommPlan>& plan);
-  /// All model work of the step is done.
+  /// Tells that all model work of the step is done.
   void end_step();
-  /// Waits until no more than `most` steps are open.
+  /// Waits until at most `most` steps are open.
   void wait_steps(std::size_t most);
-  /// The training thread made progress outside of ops.
+  /// Tells that the training thread made progress outside of ops.
   void progress();
-  /// Waits until the op's hazards are gone.
+  /// Waits until the op is ready: its hazards are gone.
   void wait_ready(plan::OpRef ref);
-  /// As wait_ready() where that returns at once; else returns false.
+  /// Does what wait_ready() does if the op is ready; else returns false at once.
   bool pass_if_ready(plan::OpRef ref);
   /// Waits until every op of every open step is complete.
   void wait_all() { wait_steps(0); }
-  /// Model work, or a performer's op, is done.  Nothing happens where it was complete before.
+  /// Tells that model work, or a performer's op, is done.  Does nothing if the op was complete
+  /// before.
   void complete(plan::OpRef ref);
 
-  // Any thread.
+  // Any thread may call these functions.
 
   void op_ended(plan::OpRef ref, const std::exception_ptr& error) override;
   void op_enqueued(plan::OpRef ref, EventPtr event) override;
   void pick_arrived(std::size_t on, IssueQueue::Pick pick,
                     const std::exception_ptr& error) override;
 
-  /// Time that the training thread has waited, and not spent in kernels
-  /// itself, since the last call.
+  /// Returns the time in ns that the training thread has waited since the last call, without the
+  /// time that it spent in kernels during waits.
   std::int64_t take_waited_ns();
-  /// Time that it has waited since the dispatcher was made, kernels included.
+  /// Returns the time in ns that it has waited since the dispatcher was made, kernels included.
   std::int64_t waited_in_all_ns() const;
   std::vector<OpSpan> take_spans();
-  /// As Scheduler::take_staleness.
+  /// As Scheduler::take_staleness().
   std::map<plan::Step, std::int64_t> take_staleness() {
     const Lock lock(mutex_);
     return scheduler_.take_staleness();
@@ -135,7 +137,7 @@ class Dispatcher final : public IssueListener {
   bool run_one_kernel(Lock& lock, bool urgent = false);
   void put_on_device(plan::OpRef ref, EventPtr event, std::int64_t began_ns, bool computes);
   bool has_kernel_beside() const;
-  // dispatcher_watch.cc
+  // The functions up to fail() are defined in dispatcher_watch.cc.
   void communicate();
   void communicate_once(std::int64_t& next_heartbeat_ns, Lock& lock);
   bool complete_done(Lock& lock);
@@ -150,24 +152,24 @@ class Dispatcher final : public IssueListener {
   const RunKernel run_kernel_;
   const Options options_;
 
-  mutable std::mutex mutex_;  // guards what follows
+  mutable std::mutex mutex_;  // guards the members below
   std::condition_variable training_wake_, communication_wake_;
   Scheduler scheduler_;
-  std::optional<DeviceOrder> order_;  // on a device
+  std::optional<DeviceOrder> order_;  // null on the host
   Diagnosis diagnosis_;
   Deadlines deadlines_;
   FirstError error_;
   plan::Step step_ = -1;
-  std::shared_ptr<void> step_watch_;  // Options::watch's, in a step
-  bool training_waits_ = false;       // and has no kernel to run
+  std::shared_ptr<void> step_watch_;  // result of Options::watch during a step
+  bool training_waits_ = false;       // in wait_until(), without a kernel to run
   bool training_hangs_ = false;
-  /// What the training thread waits for, with the op; null: for nothing.
+  /// What the training thread waits for, and the op; null: it waits for nothing.
   const std::function<bool()>* awaited_ = nullptr;
   plan::OpRef awaited_op_{};
   bool training_in_kernel_ = false;  // within a wait
   bool stop_ = false;
-  bool issuing_ = false;      // some thread is, with the lock open
-  bool issue_again_ = false;  // something may have become ready meanwhile
+  bool issuing_ = false;      // some thread is in issue(), perhaps with the lock open
+  bool issue_again_ = false;  // an op may have become ready meanwhile
   std::int64_t waited_ns_ = 0, waited_in_all_ns_ = 0;
   std::vector<OpSpan> spans_;
 

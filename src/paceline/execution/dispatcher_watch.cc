@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The communication thread of a dispatcher: kernels beside the training thread, ends of ops on a
-// device, and what is late.
+// The communication thread of a dispatcher runs kernels beside the training thread, polls for ends
+// of ops on a device, and checks deadlines.
 #include "paceline/base/clock.h"
 #include "paceline/base/error.h"
 #include "paceline/execution/dispatcher.h"
@@ -13,7 +13,7 @@ constexpr std::chrono::nanoseconds kPollNs = std::chrono::microseconds(100);
 
 }  // namespace
 
-// The communication thread.  An error here fails the run; the thread lives on.
+// The main function of the communication thread.  An exception fails the run; the thread goes on.
 void Dispatcher::communicate() {
   if (options_.device != nullptr) {
     options_.device->enter_thread();
@@ -31,7 +31,7 @@ void Dispatcher::communicate() {
         lock.lock();
       }
       fail(std::current_exception());
-      communication_wake_.wait_for(lock, kPollNs);  // opens the lock
+      communication_wake_.wait_for(lock, kPollNs);  // opens the lock meanwhile
     }
   }
 }
@@ -58,7 +58,8 @@ void Dispatcher::communicate_once(std::int64_t& next_heartbeat_ns, Lock& lock) {
   }
 }
 
-// Whether the device has done anything since the last call.
+// Completes the ops that the device has finished since the last call; returns whether there were
+// any.
 bool Dispatcher::complete_done(Lock& lock) {
   const std::vector<DeviceOrder::Done> all = order_->take_done();
   for (const DeviceOrder::Done& done : all) {
@@ -73,10 +74,11 @@ bool Dispatcher::complete_done(Lock& lock) {
   return !all.empty();
 }
 
-// The op that the training thread is at, where nothing holds it: model work, or the end of a wait
-// for an op that is ready, or for a kernel that it runs or should run.  Behind the last model work
-// of its step it may still issue what that made ready.  Communication on a device may hold it in
-// any call, and a performer's where no model work is left.
+// Returns the op at which the training thread is working, if nothing outside the thread holds it.
+// This is model work, or an op waited for that is ready, or one waited for while the thread runs,
+// or should run, a kernel.  After the last model work of its step the thread may still issue ops
+// that became ready.  On a device, communication may hold the thread in any call; a performer may
+// hold it once no model work is left.
 std::optional<plan::OpRef> Dispatcher::at_work() const {
   if (order_ && !scheduler_.in_flight().empty()) {
     return std::nullopt;
@@ -96,12 +98,12 @@ std::optional<plan::OpRef> Dispatcher::at_work() const {
              : std::optional(frontier.oldest());
 }
 
-// Whether the training thread is in a step of which no op is left.
+// Whether the training thread is in a step without remaining ops.
 bool Dispatcher::is_behind_all() const {
   return awaited_ == nullptr && deadlines_.in_step() && scheduler_.frontier().idle();
 }
 
-// A wait sees for itself that it is late, and names the chain as well.
+// A thread that waits checks its own deadline, and its error names the chain of ops as well.
 void Dispatcher::check_deadlines() {
   const auto at = at_work();
   const bool held = !at && !is_behind_all();

@@ -12,51 +12,51 @@
 
 namespace paceline::execution {
 
-/// The collectives and exchanges of one communicator that wait to be issued on this rank, and the
-/// bytes of those in flight.
+/// The collectives and exchanges of one communicator that this rank has yet to issue, and the bytes
+/// of those in flight.
 ///
-/// They are issued by the rule of plan/issue_rule.h, which knows ops by their numbers.  Here ops
-/// are known by step and index, and picks as the rule knows them: the members' indices of a
-/// collective may differ.
+/// Ops are issued by the rule of plan/issue_rule.h, which identifies ops by numbers.  This class
+/// identifies ops by step and index.  Picks are numbers among collectives, as in the rule, because
+/// a collective's index may differ between members.
 class IssueQueue {
  public:
   using IsReady = std::function<bool(plan::OpRef)>;
-  using Pick = plan::IssueRule::Number;  // among collectives
+  using Pick = plan::IssueRule::Number;  // number of a collective in the rule
 
   IssueQueue(const plan::Communicator& group, bool leads)
       : rule_(group.order, group.credit_bytes, leads) {}
 
-  /// A step was opened: `ref` comes behind what is queued.
+  /// Appends `ref`, an op of a step that was just opened, to the queue.
   void push(plan::OpRef ref, bool collective, std::int32_t priority, std::int64_t bytes);
 
-  /// The op to issue now.  Collectives only are picked for the others.
+  /// Returns the op to issue now.  If this rank picks for the others, it picks only collectives.
   std::optional<plan::OpRef> next(const IsReady& is_ready);
 
-  /// Issues and returns the op that next() has returned last: its bytes are in flight.
+  /// Issues and returns the op that next() returned last; its bytes are in flight from now on.
   plan::OpRef issue();
 
-  /// An op of so many bytes has ended, or could not start.
+  /// Tells that an op of `bytes` has ended, or could not start.
   void end(std::int64_t bytes) { rule_.end(bytes); }
 
   bool reorders() const { return rule_.reorders(); }
 
-  /// Whether this rank picks for the others.
+  /// Whether this rank picks for the other members.
   bool picks() const { return rule_.picks(); }
 
-  /// The pick that the collective is which issue() has returned last.
+  /// The pick of the collective that issue() returned last.
   Pick last_pick() const { return last_pick_; }
 
-  /// Whether to ask for the first member's next pick now: one at a time, as many as there are ops.
-  /// It then counts as requested.
+  /// Whether to request the first member's next pick now.  At most one request is open at a time,
+  /// and there are as many requests as collectives.  If true, the pick counts as requested.
   bool request_pick();
 
-  /// The first member's next pick has arrived.
+  /// Tells that the first member's next pick has arrived.
   void follow(Pick pick);
 
  private:
   struct Waiting {
     plan::OpRef ref;
-    bool ready = false;  // as rule_ knows it
+    bool ready = false;  // whether rule_ knows that it is ready
   };
   const Waiting& at(plan::IssueRule::Number number) const {
     return waiting_[static_cast<std::size_t>(number - rule_.first())];

@@ -10,16 +10,17 @@
 
 namespace paceline::execution {
 
-/// Where an Issuer reports, from any of its threads.
+/// The object to which an Issuer reports, from any of its threads.
 class IssueListener {
  public:
   virtual ~IssueListener() = default;
-  /// A collective or an exchange has ended; `error` is null where it succeeded.
+  /// Tells that a collective or an exchange has ended; `error` is null if it succeeded.
   virtual void op_ended(plan::OpRef ref, const std::exception_ptr& error) = 0;
-  /// A collective or an exchange stands in a stream of the device, in front of
-  /// `event`, which tells its end.
+  /// Tells that a collective or an exchange is enqueued in a stream of the device; `event` follows
+  /// it and marks its end.
   virtual void op_enqueued(plan::OpRef ref, EventPtr event) = 0;
-  /// The pick that receive_pick() asked for has arrived, or cannot.
+  /// Tells that the pick requested by receive_pick() has arrived, or with an `error` that it cannot
+  /// arrive.
   virtual void pick_arrived(std::size_t on, IssueQueue::Pick pick,
                             const std::exception_ptr& error) = 0;
 };
@@ -29,19 +30,20 @@ class Issuer {
  public:
   virtual ~Issuer() = default;
 
-  /// A step begins; called for every step, before start() of its ops, perhaps while another thread
-  /// starts ops of earlier steps.
+  /// Tells that a step begins.  Called for every step before start() of its ops, perhaps while
+  /// another thread starts ops of earlier steps.
   virtual void open(plan::Step /*step*/, const plan::CommPlan& /*plan*/) {}
 
-  /// Starts the op; throws where it cannot start.  The listener is called when the op ends, perhaps
-  /// before this returns and on this thread; on a device, when it is enqueued, behind `before`.
-  /// One thread at a time calls it, in the order of issue of each communicator, and holds no lock.
+  /// Starts the op; throws if it cannot start.  On the host, calls the listener when the op ends,
+  /// perhaps on this thread before this function returns; on a device, when the op is enqueued,
+  /// after the events `before`.  One thread at a time calls this function, in the order of issue of
+  /// each communicator, and holds no lock.
   virtual void start(plan::OpRef ref, const plan::Op& op, const Events& before) = 0;
 
-  /// Sends the collective that this rank, the first member, has picked to the others.  Called as
-  /// start() is.
+  /// Sends the collective that this rank, the first member, has picked to the other members.
+  /// Called under the same conditions as start().
   virtual void send_pick(std::size_t on, IssueQueue::Pick pick) = 0;
-  /// Asks for the first member's next pick.  Called as start() is.
+  /// Requests the first member's next pick.  Called under the same conditions as start().
   virtual void receive_pick(std::size_t on) = 0;
 };
 

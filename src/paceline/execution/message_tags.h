@@ -10,22 +10,22 @@
 
 namespace paceline::execution {
 
-/// The tags by which the messages of two ranks match, whatever the order in which they are started:
-/// a message's number among those from the one rank to the other on a communicator, in program
-/// order over all steps.
+/// The tags by which the messages of two ranks match, in whatever order the messages are started.
+/// A message's tag is its number among the messages from one rank to the other on a communicator,
+/// in program order over all steps.
 ///
-/// Numbers count modulo 2^20, because MPI guarantees no larger tags in practice; as many messages
-/// of a pair are never in flight at once.
+/// Numbers count modulo 2^20, because MPI guarantees no larger tags in practice; a pair of ranks
+/// never has that many messages in flight at once.
 class MessageTags {
  public:
   struct OfOp {
     std::vector<int> sends, receives;  // in the order of the Exchange
   };
 
-  /// The steps are opened in their order.
+  /// Assigns the tags of a step's messages.  Steps must be opened in order.
   void open(plan::Step step, const plan::CommPlan& plan);
 
-  /// The tags of an exchange of an open step; each op is asked for once.
+  /// Returns the tags of an exchange of an open step; may be called once for each op.
   OfOp take(plan::OpRef ref);
 
  private:

@@ -10,12 +10,12 @@
 
 namespace paceline::execution {
 
-/// The model work of a step, as the network does it: waits in front of each Forward and Backward,
-/// and says when each is done.
+/// The model work of a step, as the network calls it: waits before each Forward and Backward, and
+/// reports when each is done.
 ///
-/// One thread at a time calls it.  A step is begin_step(), then for each micro-batch
-/// begin_forward(), begin_backward(), end_backward().  What waits throws the dispatcher's first
-/// error.
+/// One thread at a time calls it.  For each step the caller calls begin_step(), then for each
+/// micro-batch begin_forward(), begin_backward(), end_backward().  Functions that wait throw the
+/// dispatcher's first error.
 class ModelGates {
  public:
   ModelGates(Dispatcher& dispatcher, const plan::PlanInput& input);
@@ -27,24 +27,24 @@ class ModelGates {
   /// A module may run several times in a forward pass.
   void leave(plan::ModuleId module);
 
-  /// Completes the Forward of the modules that were not reached.
+  /// Completes the Forward of the modules that the forward pass did not reach.
   void begin_backward();
-  /// Whether enter_backward() may have to wait behind the use of the module that leave() has ended
-  /// last.  Only the first use in a forward pass has such a gate: backward comes to it last, and a
-  /// gate at another one would wait for gradients that come between the two.
+  /// Whether enter_backward() may have to wait before the backward pass of the module use that the
+  /// last leave() ended.  Only the first use in a forward pass has such a gate: backward reaches it
+  /// last, and a gate at another use would wait for gradients that come between the two.
   bool gates_backward(plan::ModuleId module) const;
   void enter_backward(plan::ModuleId module);
-  /// Waits until the parameter's gradient may be written.  False where the gradient of this
-  /// micro-batch is final.
+  /// Waits until the parameter's gradient may be written.  Returns false if the gradient of this
+  /// micro-batch is already final.
   bool enter_gradient(plan::ParameterId parameter);
-  /// The same, but false where it would have to wait.
+  /// Like enter_gradient(), but returns false if it would have to wait.
   bool try_enter_gradient(plan::ParameterId parameter);
-  /// The gradient is final in this micro-batch.
+  /// Tells that the gradient is final in this micro-batch.
   void leave_gradient(plan::ParameterId parameter);
-  /// The parameters whose gradient is not final in this micro-batch.
+  /// Returns the parameters whose gradient is not final in this micro-batch.
   std::vector<plan::ParameterId> pending_gradients() const;
-  /// Every gradient is final.  After the last micro-batch the ops that a performer issues are
-  /// complete as well.
+  /// Tells that every gradient is final.  After the last micro-batch this completes the ops that a
+  /// performer issues as well.
   void end_backward();
 
   int micro() const { return micro_; }
@@ -60,7 +60,7 @@ class ModelGates {
   plan::Step step_ = -1;
   int micro_ = 0;
   std::vector<bool> final_;  // by parameter, this micro-batch
-  std::vector<int> uses_;    // by module, in this forward pass
+  std::vector<int> uses_;    // by module: number of uses in this forward pass
 };
 
 }  // namespace paceline::execution

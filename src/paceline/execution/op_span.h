@@ -7,12 +7,12 @@
 
 namespace paceline::execution {
 
-/// What an op did, for the trace and for deadlines.
+/// The time span of an op, or of a wait for it, for the trace.
 struct OpSpan {
   enum class Kind : std::uint8_t { kWork, kWait };
   plan::OpRef ref;
-  Kind kind = Kind::kWork;    // kWait: the training thread stood before it
-  std::int64_t start_ns = 0;  // issued
+  Kind kind = Kind::kWork;    // kWait: the training thread waited for the op
+  std::int64_t start_ns = 0;  // when the op was issued, or the wait began
   std::int64_t end_ns = 0;
 };
 

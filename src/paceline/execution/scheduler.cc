@@ -110,7 +110,7 @@ std::optional<plan::OpRef> Scheduler::take_kernel(bool urgent, const Allowed& al
   return ref;
 }
 
-// Whether a kernel that runs excludes it.
+// Whether a running kernel excludes this one.
 bool Scheduler::is_held(plan::OpRef ref) const {
   const std::vector<plan::OpRef> own = frontier_.excluded_by(ref);
   return std::ranges::any_of(running_, [&](plan::OpRef runs) {
@@ -121,7 +121,8 @@ bool Scheduler::is_held(plan::OpRef ref) const {
 
 void Scheduler::count_staleness(plan::OpRef ref) {
   const auto& kernel = std::get<plan::Kernel>(frontier_.op(ref).work);
-  // What a kernel changes in place is the newest there is.
+  // A kernel reads the newest values of a slice that it changes in place, so such reads do not
+  // count.
   const auto late = [&](const plan::Access& access) {
     return access.slack > 0 && std::ranges::find(kernel.writes, access.slice,
                                                  &plan::Access::slice) == kernel.writes.end();

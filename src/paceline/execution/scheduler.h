@@ -17,44 +17,46 @@
 
 namespace paceline::execution {
 
-/// Which ops of the open steps may start now: their hazards are gone (plan::Frontier), and their
-/// communicator's issue rule allows it (IssueQueue).  Ready kernels are taken by smallest
-/// (priority, step, index).
+/// Decides which ops of the open steps may start now: those whose hazards are gone (plan::Frontier)
+/// and that their communicator's issue rule allows (IssueQueue).  Ready kernels are taken by
+/// smallest (priority, step, index).
 ///
-/// It knows no threads and no tensors.  Calls need a lock around them.
+/// This class uses no threads and no tensors.  The caller must hold a lock during each call.
 class Scheduler {
  public:
-  /// `one_order`: communicators issue in one order, that of the program
+  /// `one_order`: all communicators together issue in program order
   /// (plan::EngineTraits::one_issue_order).
   Scheduler(const plan::ModelShape& model, const plan::Setup& setup, plan::Rank rank,
             bool one_order = false);
 
-  /// What else an op must wait for.
+  /// A further condition on an op that may start.
   using Allowed = std::function<bool(plan::OpRef)>;
 
   /// Opens `step`, which must follow the last one opened.
   void open(plan::Step step, const std::shared_ptr<const plan::CommPlan>& plan);
 
-  /// The effects of a ready op are done.  An op in flight leaves its communicator's credit.
+  /// Tells that a ready op is done.  An op in flight leaves its communicator's credit.
   void complete(plan::OpRef ref);
 
-  /// As plan::Frontier::enqueue; an op in flight keeps its credit.
+  /// Like plan::Frontier::enqueue(); an op in flight keeps its credit.
   void enqueue(plan::OpRef ref);
 
-  /// The collective or exchange to issue now, of what all communicators let go
+  /// Returns the collective or exchange to issue now, of the candidates of all communicators
   /// (plan::IssueCandidate).  It counts as in flight since `now_ns`.
   std::optional<plan::OpRef> take_communication(std::int64_t now_ns, const Allowed& allowed = {});
 
-  /// An op that was taken could not start: it is not in flight.
+  /// Tells that an op that was taken could not start: it is not in flight.
   void withdraw(plan::OpRef ref) { in_flight_.erase(ref); }
 
-  /// The kernel to run now; `urgent`: of those that communication waits for.
-  /// It runs until complete() is called, and meanwhile none is taken that excludes it.
+  /// Returns the kernel to run now; with `urgent`, only a kernel that communication waits for.  The
+  /// kernel counts as running until complete() is called; meanwhile no kernel that excludes it is
+  /// taken.
   std::optional<plan::OpRef> take_kernel(bool urgent = false, const Allowed& allowed = {});
   std::size_t ready_kernels() const { return urgent_kernels_.size() + kernels_.size(); }
   std::size_t urgent_kernels() const { return urgent_kernels_.size(); }
 
-  /// Collectives and exchanges issued and not complete, with the time of their issue, ns.
+  /// The collectives and exchanges that are issued and not complete, with the time of their issue
+  /// in ns.
   const std::map<plan::OpRef, std::int64_t>& in_flight() const { return in_flight_; }
 
   /// By CommunicatorId.
@@ -63,15 +65,15 @@ class Scheduler {
 
   const plan::Frontier& frontier() const { return frontier_; }
 
-  /// How many kernels that read with slack missed the writes of how many steps, since the last
-  /// call.
+  /// Returns, by number of missed steps, how many kernels that read with slack missed the writes of
+  /// that many steps, since the last call.
   std::map<plan::Step, std::int64_t> take_staleness() { return std::exchange(staleness_, {}); }
 
-  /// The first collective of the newest step that a performer issues and that is not enqueued or
-  /// complete.
+  /// Returns the first collective of the newest step that a performer issues and that is neither
+  /// enqueued nor complete.
   std::optional<plan::OpRef> first_of_performer() const;
 
-  /// The first model work of the newest step that is not enqueued or complete.
+  /// Returns the first model work of the newest step that is neither enqueued nor complete.
   std::optional<plan::OpRef> first_of_model() const;
 
  private:
@@ -86,7 +88,7 @@ class Scheduler {
   const plan::Setup& setup_;
   const bool one_order_;
   plan::Frontier frontier_;
-  std::deque<plan::OpRef> to_issue_;  // with one order: by all communicators
+  std::deque<plan::OpRef> to_issue_;  // with one order: ops of all communicators, in program order
   std::vector<IssueQueue> queues_;
   std::set<KernelKey> urgent_kernels_, kernels_;  // ready to run
   std::set<plan::OpRef> running_;                 // kernels

@@ -10,20 +10,20 @@
 
 namespace paceline::execution {
 
-/// A plan with what an executor looks up in it at every step.
+/// A plan, and what an executor looks up in it in every step.
 struct StepProgram {
   std::shared_ptr<const plan::CommPlan> plan;
   std::vector<std::vector<plan::OpIndex>> forward;   // [module][micro]
   std::vector<std::vector<plan::OpIndex>> backward;  // [parameter][micro]
-  /// By module: whether its backward waits for something other than model work of the same step,
-  /// and so has a gate of its own.
+  /// By module: whether its backward pass waits for something other than model work of the same
+  /// step, and therefore has a gate.
   std::vector<bool> gates_backward;
 };
 
 StepProgram make_step_program(plan::CommPlan plan, const plan::PlanInput& input,
                               const plan::Setup& setup);
 
-/// The programs of a planner's variants, each made once.  The arguments must outlive it.
+/// The programs of a planner's variants, each made once.  The arguments must outlive this object.
 class StepPrograms {
  public:
   StepPrograms(const plan::Planner& planner, const plan::PlanInput& input, const plan::Setup& setup)

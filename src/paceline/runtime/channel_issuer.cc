@@ -15,19 +15,19 @@
 
 namespace paceline::runtime {
 
-/// Where an engine's threads report.  It outlives the issuer, and owns no thread: a late report
-/// finds no listener, and any thread may be the last one that holds it.
+/// The object to which an engine's threads report.  It outlives the issuer and owns no thread: a
+/// late report finds no listener, and any thread may release the last reference to it.
 class ChannelIssuer::Reports {
  public:
-  /// Returns when no report is with the former listener.
+  /// Returns when no report is calling the former listener.
   void listen(execution::IssueListener* listener) {
     std::unique_lock lock(mutex_);
     listener_ = listener;
     ended_.wait(lock, [&] { return under_way_ == 0; });
   }
 
-  /// Reports may overlap, and a report may issue ops whose own reports come on the same thread: the
-  /// lock is open meanwhile.
+  /// The lock is open during the call, because reports may overlap, and a report may issue ops
+  /// whose own reports come on the same thread.
   template <class Report>
   void report(Report&& call) {
     std::unique_lock lock(mutex_);
@@ -115,7 +115,7 @@ engines::Channel& ChannelIssuer::channel(plan::CommunicatorId on) const {
   return *channel;
 }
 
-// A rank of the world as a member of the communicator.
+// Returns the index of a rank of the world among the communicator's members.
 int ChannelIssuer::member(plan::CommunicatorId on, plan::Rank rank) const {
   const auto place = memory_.setup().communicators[plan::index_of(on)].members.place_of(rank);
   PACELINE_CHECK(place.has_value());
@@ -159,7 +159,7 @@ ChannelIssuer::Works ChannelIssuer::issue(const plan::Exchange& exchange,
                 messages(exchange.receives, tags.receives, false));
 }
 
-/// Calls `done` once: with the last of several works, or with the first error.
+/// Calls `done` once: after the last of several works, or with the first error.
 class ChannelIssuer::LastOf {
  public:
   LastOf(std::size_t works, engines::Waiters::Done done) : left_(works), done_(std::move(done)) {}
@@ -223,11 +223,11 @@ void ChannelIssuer::watch_on_device(plan::OpRef ref, const Works& works,
   }
 }
 
-// What watches the work of a pick keeps its tensor alive.
+// The lambda that waits for the work keeps the tensor of the pick alive.
 void ChannelIssuer::send_pick(std::size_t on, execution::IssueQueue::Pick pick) {
   const at::Tensor number = at::full({1}, pick, at::kLong);
   const auto work = channels_.picks.at(on)->broadcast(number, 0);
-  // A member that does not get the pick is seen where the op waits for it.
+  // If a member does not get the pick, the error shows where the op waits for that member.
   waiters_.watch([work, number] { work->wait(); }, [](const std::exception_ptr&) {});
 }
 

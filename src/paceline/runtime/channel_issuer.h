@@ -14,30 +14,32 @@
 
 namespace paceline::runtime {
 
-/// The connections of a rank, by CommunicatorId; null where it is no member.
+/// A rank's connections, by CommunicatorId; null where the rank is no member of the communicator.
 struct Channels {
   std::vector<engines::Channel*> data;
-  /// Where the order is kPriority: the same members, over which the first one sends its picks.
+  /// Only for communicators whose order is kPriority: a second connection of the same members, over
+  /// which the first member sends its picks.
   std::vector<engines::Channel*> picks;
 };
 
 /// Starts collectives and exchanges on the channels of an engine and watches their works: by the
-/// work's future where it has one, else on a thread that waits.
+/// work's future where the work has one, else on a thread that waits.
 ///
-/// On a device each communicator has a stream, or all share one where the engine wants one order of
-/// issue.  An op is enqueued once its works are in that stream.  Works whose wait() blocks the host
-/// (Gloo copies to the host and back) are enqueued by threads that wait.
+/// On a device each communicator has its own stream; all communicators share one stream if the
+/// engine needs one order of issue.  An op is enqueued once its works are in that stream.  Works
+/// whose wait() blocks the host (Gloo copies to the host and back) are enqueued by threads that
+/// wait.
 class ChannelIssuer final : public execution::Issuer {
  public:
-  /// `memory` and the channels must outlive it; `device` is null on the CPU.
+  /// `memory` and the channels must outlive the issuer; `device` is null on the CPU.
   ChannelIssuer(Channels channels, const FlatMemory& memory,
                 std::shared_ptr<execution::Device> device, const plan::EngineTraits& engine);
-  /// Ends after the works that can only be waited for, before which the channels could not be
-  /// closed either; where an exception is passing it leaves them.
+  /// Waits for the works that have no future; the channels cannot be closed before these works end.
+  /// While an exception is passing, the destructor leaves these works running instead.
   ~ChannelIssuer() override;
 
-  /// From now on reports go to `listener`; null: nowhere.  Waits for reports that are under way, so
-  /// that no report may call it.
+  /// From now on reports go to `listener`; null drops them.  Waits for reports that are under way,
+  /// so that no report calls the former listener after this function has returned.
   void report_to(execution::IssueListener* listener);
 
   void open(plan::Step step, const plan::CommPlan& plan) override;

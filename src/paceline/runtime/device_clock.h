@@ -14,8 +14,8 @@
 
 namespace paceline::runtime {
 
-/// Times on the compute stream: events on a GPU, where the host only enqueues work; the host's
-/// clock on a CPU.
+/// Takes times on the compute stream.  On a GPU, where the host only enqueues work, a time is an
+/// event; on a CPU it is read from the host's clock.
 class DeviceClock {
  public:
   explicit DeviceClock(at::Device device) : device_(device) {}
@@ -29,8 +29,8 @@ class DeviceClock {
     events_.back().record(c10::impl::VirtualGuardImpl(device_.type()).getStream(device_));
   }
 
-  /// The times of all marks since the last call, in ns after the first mark. Waits until the device
-  /// has reached the last one.
+  /// Returns the times of all marks since the last call, in ns after the first mark. Waits until
+  /// the device has reached the last mark.
   std::vector<std::int64_t> take() {
     std::vector<std::int64_t> after_first;
     for (const std::int64_t ns : host_ns_) {

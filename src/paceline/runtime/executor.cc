@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::size_t kMostThreads = 8192;
 
-// A device's queue runs ops in the order in which the host names them.
+// A device's queue runs ops in the order in which the host enqueues them.
 void require_no_slack(const Executor::Parts& parts, bool on_device) {
   const plan::Setup& setup = parts.memory.setup();
   for (const plan::Variant variant : plan::variants_of(parts.planner, parts.input)) {
@@ -39,7 +39,7 @@ std::set<plan::BufferId> ever_moved_gradients(const Executor::Parts& parts) {
   return moved;
 }
 
-// Gradients of several parameters may take turns in memory.
+// The gradients of several parameters may share memory, so they may not last until the next step.
 void require_kept_gradients(const Executor::Parts& parts) {
   const plan::Setup& setup = parts.memory.setup();
   if (parts.traced.network == nullptr || setup.parameters.empty()) {
@@ -54,7 +54,8 @@ void require_kept_gradients(const Executor::Parts& parts) {
   }
 }
 
-// Kernels on the communication thread leave the cores to the training thread.
+// With one intra-op thread, kernels on the communication thread leave the cores to the training
+// thread.
 void set_up_communication_thread() {
   at::set_num_threads(1);
   at::GradMode::set_enabled(false);
@@ -131,7 +132,7 @@ Executor::~Executor() {
 }
 
 void Executor::serve_step() {
-  // As many steps are open as what arrives may be apart.
+  // Up to 1 + slack steps may still be open here: arriving messages may be that many steps apart.
   const plan::Step slack = plan::largest_slack(plan_of(next_step_));
   dispatcher_->wait_steps(static_cast<std::size_t>(1 + slack));
   begin_step();
@@ -141,7 +142,7 @@ void Executor::serve_step() {
 void Executor::begin_step() {
   const plan::Step step = next_step_++;
   if (step == 0) {
-    synchronize(place_);  // what the buffers were filled with
+    synchronize(place_);  // waits for the writes that filled the buffers
   }
   gates_->begin_step(step, programs_.at(step));
 }
@@ -162,9 +163,9 @@ void Executor::begin_backward() {
   gates_->begin_backward();
   in_backward_ = true;
   slots_taken_.clear();
-  // All Forward are complete, so the training thread's stream is behind every kernel that reads the
-  // gradients that autograd holds: updates come after those, and gates wait for updates.  Flat
-  // gradients are added to in their slots, when these may be written.
+  // All Forward ops are complete, so the training thread's stream is behind every kernel that reads
+  // the gradients that autograd holds: updates come after those kernels, and gates wait for
+  // updates. Flat gradients are added to in their slots, when their slots may be written.
   for (std::size_t p = 0; !keep_gradients_ && p < traced_.parameters.size(); ++p) {
     if (writes_gradients() || is_flat(static_cast<plan::ParameterId>(p))) {
       traced_.parameters[p].mutable_grad().reset();
@@ -190,9 +191,9 @@ void Executor::end_backward() {
   gates_->end_backward();
 }
 
-// A wait could last for ever: what reads the slot may itself wait for the gradient of the same
-// layer's bias, which the caller returns with this one. The gradient of a second use of the
-// parameter needs memory of its own.
+// Waiting here could deadlock: the op that reads the slot may itself wait for the gradient of the
+// same layer's bias, which autograd returns together with this gradient.  The gradient of a second
+// use of the parameter needs separate memory.
 at::Tensor Executor::gradient_slot(const at::Tensor& parameter) {
   const auto found = ids_.find(parameter.unsafeGetTensorImpl());
   if (!in_backward_ || found == ids_.end() || !is_flat(found->second) || !writes_gradients() ||
@@ -201,7 +202,7 @@ at::Tensor Executor::gradient_slot(const at::Tensor& parameter) {
     return {};
   }
   slots_taken_.insert(found->second);
-  // Autograd keeps a gradient as it is where nobody else has the tensor.
+  // Autograd keeps a gradient without a copy if nobody else references the tensor.
   return memory_.gradient(found->second).detach();
 }
 

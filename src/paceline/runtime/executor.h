@@ -28,8 +28,9 @@ namespace paceline::runtime {
 
 class Reducer;  // runtime/reducer.h
 
-/// Throws UsageError that names what the runtime cannot do of a rank's plan, in any of its
-/// variants.  `thread_per_message`: as plan::EngineTraits, of the engine that carries the messages.
+/// Throws UsageError that names what the runtime cannot execute of a rank's plan, in any of the
+/// plan's variants.  `thread_per_message`: the field of plan::EngineTraits, of the engine that
+/// carries the messages.
 void require_executable(const plan::Planner& planner, const plan::PlanInput& input,
                         const plan::Setup& setup, bool thread_per_message);
 
@@ -53,14 +54,14 @@ class Executor final : public networks::Gates {
   };
   struct Options {
     execution::Dispatcher::Options dispatcher{};
-    bool keep_gradients = false;  // never zeroed: every backward adds
-    /// Writes the slot of a gradient that is ready, in place of a network; empty: slots stay as
-    /// they are.
+    bool keep_gradients = false;  // gradients are never zeroed: every backward adds
+    /// Called in place of a network: writes a gradient that is ready into its slot.  If empty,
+    /// slots stay as they are.
     std::function<void(const at::Tensor& slot)> write_gradient{};
     KernelRunner::Time kernel_time{};
-    std::uint64_t seed = 0;  // of what kernels draw
-    double stretch = 1;      // as KernelRunner's
-    /// The streams and events of Parts::device.
+    std::uint64_t seed = 0;  // of the random numbers that kernels draw
+    double stretch = 1;      // passed to KernelRunner
+    /// Makes the streams and events of Parts::device.
     std::function<std::unique_ptr<execution::Device>(at::Device)> streams_of = make_device;
   };
 
@@ -69,26 +70,26 @@ class Executor final : public networks::Gates {
   Executor(const Executor&) = delete;
   Executor& operator=(const Executor&) = delete;
 
-  /// May be called once, before the first step: writes what memory holds at the start, which may
-  /// take longer than a step may.
+  /// May be called once, before the first step.  Runs the kernels that write the initial contents
+  /// of memory, which may take longer than a step may.
   void start() { kernels_->start(plan_of(0)); }
 
-  // A step of a rank without model work: serve_step().  Of any other rank: begin_step(), then for
-  // each micro-batch begin_forward(), the
-  // forward pass, begin_backward(), the backward pass, end_backward().
+  // A rank without model work calls serve_step() for each step.  Any other rank calls begin_step(),
+  // then for each micro-batch begin_forward(), the forward pass, begin_backward(), the backward
+  // pass, end_backward().
 
-  /// Opens the next step as soon as the oldest of the two before is done, so that its messages are
-  /// posted before they arrive.
+  /// Waits until only as many steps are open as the plan's slack allows (one without slack), then
+  /// opens the next step, so that its messages are posted before they arrive.
   void serve_step();
   void begin_step();
   void begin_forward(int micro);
   void begin_backward();
   void end_backward();
-  /// The constants of the updates of this step and of those after it, for a caller between
-  /// begin_backward() and the backward pass: no update runs then (Note [The learning rate of a
+  /// Sets the constants of the updates of this step and of later steps.  Must be called between
+  /// begin_backward() and the backward pass, when no update runs (Note [The learning rate of a
   /// step] in rank/trainer.cc).
   void set_rule(OptimizerSettings rule) { kernels_->set_rule(std::move(rule)); }
-  /// Throws the error that has ended the run, where there is one.
+  /// Throws the error that has ended the run, if there is one.
   void throw_if_failed() { dispatcher_->progress(); }
   /// Waits until every op of every open step is complete.
   void drain() { dispatcher_->wait_all(); }
@@ -113,12 +114,13 @@ class Executor final : public networks::Gates {
   void enter_backward(plan::ModuleId module) override { gates_->enter_backward(module); }
   at::Tensor gradient_slot(const at::Tensor& parameter) override;
 
-  /// A gradient is final in this micro-batch: called by the parameter's hook, or in place of the
-  /// network; then the gradient is what its slot holds.
+  /// Tells that a gradient is final in this micro-batch.  The parameter's hook calls this function;
+  /// in a replay, which has no network, its caller does, and the gradient is the content of its
+  /// slot.
   void gradient_ready(plan::ParameterId parameter);
 
-  /// Makes the flat gradient, which nothing may be writing, that of the parameter, also where this
-  /// rank has computed none.
+  /// Makes the flat gradient the parameter's .grad, also if this rank has computed no gradient.  No
+  /// thread may be writing the flat gradient.
   void show_gradient(plan::ParameterId parameter);
 
  private:

@@ -27,8 +27,8 @@ class GradientHooks {
   std::vector<at::Tensor> parameters_;
 };
 
-/// Binds gated layers to `gates` until it ends.  `gated` is by ModuleId; null where a module has no
-/// gate.
+/// Binds gated layers to `gates` as long as this object lives.  `gated` is by ModuleId; null where
+/// a module has no gate.
 class BoundGates {
  public:
   BoundGates(std::vector<networks::Gated*> gated, networks::Gates& gates);
@@ -40,7 +40,7 @@ class BoundGates {
   std::vector<networks::Gated*> gated_;
 };
 
-/// Calls `entered` at every gate that a forward comes to; no gate waits.
+/// Calls `entered` at every gate that a forward pass reaches; no gate waits.
 class EntryWatch final : public networks::Gates {
  public:
   explicit EntryWatch(std::function<void(plan::ModuleId)> entered) : entered_(std::move(entered)) {}
@@ -53,7 +53,7 @@ class EntryWatch final : public networks::Gates {
   std::function<void(plan::ModuleId)> entered_;
 };
 
-/// Restores a network's buffers (statistics) when it ends.
+/// Restores a network's buffers (such as batch-norm statistics) in its destructor.
 class SavedBuffers {
  public:
   explicit SavedBuffers(const torch::nn::Module& network);

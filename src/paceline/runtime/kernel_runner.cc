@@ -55,7 +55,7 @@ void KernelRunner::run(plan::OpRef ref, const plan::Kernel& kernel) const {
     sleep_until(began + time->count(), ref.step, kernel);
     return;
   }
-  // A training thread that waits may be inside autocast.
+  // The kernel may run on a training thread that waits inside autocast.
   const c10::impl::ExcludeDispatchKeyGuard no_autocast(c10::autocast_dispatch_keyset);
   find_kernel(kernel.name).run(rule_, call_of(ref, kernel));
   if (traits.codes) {
@@ -80,7 +80,7 @@ void KernelRunner::start(const plan::CommPlan& first) {
 Call KernelRunner::call_of(plan::OpRef ref, const plan::Kernel& kernel) const {
   Call call = operands_.resolve(kernel);
   call.random = {.seed = seed_, .step = ref.step, .op = ref.op};
-  if (beat_ && traits_of(kernel).starts) {  // others are done in a moment
+  if (beat_ && traits_of(kernel).starts) {  // other kernels are short
     call.beat = [this, step = ref.step, name = std::string(kernel.name)] { beat_(step, name); };
   }
   return call;

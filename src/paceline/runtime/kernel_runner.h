@@ -15,36 +15,36 @@
 
 namespace paceline::runtime {
 
-/// Runs a plan's kernels on the tensors of a rank.  Any thread may call it; the hazards of a plan
-/// keep apart what touches the same elements.
+/// Runs a plan's kernels on the tensors of a rank.  Any thread may call it: the plan's hazards
+/// ensure that kernels that touch the same elements do not overlap.
 class KernelRunner {
  public:
-  /// For how long a kernel is slept through instead of run; nothing: it is run.
+  /// For how long to sleep instead of running a kernel; std::nullopt: the kernel runs.
   using Time = std::function<std::optional<std::chrono::nanoseconds>(const plan::Kernel&)>;
 
-  /// A null `time` runs every kernel.  `seed` is the job's: what a kernel draws depends on it, the
-  /// step and the op.  A kernel that codes takes `stretch` times as long as it computes: the thread
-  /// sleeps for the rest.  `beat` is called several times a second from a thread that sleeps or is
-  /// in a kernel that takes long.
+  /// A null `time` runs every kernel.  `seed` is the job's: a kernel's random numbers depend on the
+  /// seed, the step and the op.  A kernel that encodes or decodes takes `stretch` times its compute
+  /// time: the thread sleeps for the rest.  `beat` is called several times a second from a thread
+  /// that sleeps or runs a long kernel.
   KernelRunner(OptimizerSettings rule, Operands operands, Time time, std::uint64_t seed = 0,
                double stretch = 1,
                std::function<void(plan::Step, const std::string& kernel)> beat = {});
 
-  /// Before the first step: runs the kernels of its plan that write what memory holds at the start.
-  /// run() passes over them then.
+  /// Must be called before the first step: runs those kernels of the first plan that write the
+  /// initial contents of memory.  After that run() skips these kernels.
   void start(const plan::CommPlan& first);
 
-  /// Called while no kernel runs that updates parameters.
+  /// Must be called while no kernel that updates parameters runs.
   void set_rule(OptimizerSettings rule) { rule_ = std::move(rule); }
 
-  /// `ref` is where the kernel stands in the job.
+  /// `ref` is the step and the index of the kernel's op.
   void run(plan::OpRef ref, const plan::Kernel& kernel) const;
 
-  /// Time in kernels that code what crosses, of all threads since the start, without what they
-  /// slept.
+  /// Time spent in kernels that encode or decode, summed over all threads since the start, in ns
+  /// and without the time slept for `stretch`.
   std::int64_t coding_ns() const { return coding_ns_; }
 
-  /// What run() passes on.
+  /// The call that run() passes to the kernel.
   Call call_of(plan::OpRef ref, const plan::Kernel& kernel) const;
 
  private:

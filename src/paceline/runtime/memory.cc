@@ -57,7 +57,7 @@ std::vector<std::vector<plan::Slice>> whole_buffers(const plan::Setup& setup) {
   return ranges;
 }
 
-// Zeros on the CPU that take no memory until they are written.
+// Returns zeros on the CPU that take no physical memory until they are written.
 at::Tensor unwritten_zeros(plan::Elements count, const at::TensorOptions& options) {
   const auto bytes = static_cast<std::size_t>(count) *
                      c10::elementSize(c10::typeMetaToScalarType(options.dtype()));
@@ -85,7 +85,7 @@ FlatMemory::FlatMemory(const plan::Setup& setup,
   for (std::size_t b = 0; b < setup.buffers.size(); ++b) {
     const plan::Buffer& buffer = setup.buffers[b];
     if (!buffer.performer.empty()) {
-      continue;  // the performer's own memory
+      continue;  // the performer has its own memory
     }
     const auto options = at::TensorOptions().dtype(scalar_type(buffer.dtype)).device(device);
     const int initial = buffer.initial == plan::Initial::kOne ? 1 : 0;

@@ -9,42 +9,41 @@
 
 namespace paceline::runtime {
 
-/// The flat buffers of a setup on one rank: one allocation per buffer, or one per range of a buffer
-/// that a rank without model work touches.
+/// The flat buffers of a setup on one rank: one allocation per buffer; on a rank without model
+/// work, one allocation per range of a buffer that the rank touches.
 ///
 /// After `adopt`, every parameter is a view of its placement, with the strides it had before
-/// (channels-last weights stay channels-last).  Collectives take slices of the buffers and copy
-/// nothing; several tensors that are neighbors are one slice.
+/// (channels-last weights stay channels-last).  Collectives use slices of the buffers without a
+/// copy; neighboring tensors form one slice.
 class FlatMemory {
  public:
-  /// What the parameters are before the first step.
+  /// The values of the parameters before the first step.
   enum class Start {
-    kParameters,  // those of a network
-    kZeros        // zeros: of a replay, whose memory on a CPU takes a page when
-                  // the page is first written
+    kParameters,  // the values of a network's parameters
+    kZeros        // zeros, for a replay: on a CPU a page takes memory only when it is first written
   };
 
   FlatMemory(const plan::Setup& setup, at::Device device, Start start = Start::kParameters);
-  /// `ranges`: what to allocate of each buffer, as plan::touched_ranges says.
+  /// `ranges`: the ranges to allocate of each buffer, as plan::touched_ranges returns them.
   FlatMemory(const plan::Setup& setup, const std::vector<std::vector<plan::Slice>>& ranges,
              at::Device device, Start start = Start::kParameters);
 
-  /// Moves the parameters' values into their placements, makes the parameters views of them, and
-  /// fills the buffers that start as the parameters; with kZeros nothing is moved.
-  /// `parameters` by ParameterId; each dense, in any memory format.
+  /// Moves the parameters' values into their placements, makes the parameters views of these
+  /// placements, and fills the buffers that start as the parameters.  With kZeros no values are
+  /// moved. `parameters` is by ParameterId; each tensor is dense, in any memory format.
   void adopt(const std::vector<at::Tensor>& parameters);
 
-  /// Fills the buffers that start as the parameters with their values now.
+  /// Copies the parameters' current values into the buffers that start as the parameters.
   void start_from_parameters();
 
-  /// [count] view of a slice that lies in one allocation.
+  /// Returns a view of shape [count] of a slice that lies in one allocation.
   at::Tensor view(const plan::Slice& slice) const;
 
-  /// View of `slice` with the sizes and strides of parameter `id`; the slice has exactly the
-  /// parameter's elements.
+  /// Returns a view of `slice` with the sizes and strides of parameter `id`; the slice must have
+  /// exactly the parameter's number of elements.
   at::Tensor shaped(plan::ParameterId id, const plan::Slice& slice) const;
 
-  /// The parameter's gradient slot, shaped; views are made once.
+  /// The parameter's gradient slot as a view in the parameter's shape; `adopt` makes these views.
   const at::Tensor& gradient(plan::ParameterId id) const;
 
   const at::Tensor& parameter(plan::ParameterId id) const {
@@ -53,7 +52,7 @@ class FlatMemory {
   const std::vector<at::Tensor>& parameters() const { return parameters_; }
   const plan::Setup& setup() const { return setup_; }
 
-  /// The one-element buffer called `name`; null where there is none.
+  /// The one-element buffer called `name`; null if there is none.
   const at::Tensor* scalar(std::string_view name) const;
 
  private:
@@ -71,9 +70,10 @@ class FlatMemory {
   std::vector<at::Tensor> gradients_;
 };
 
-/// PyTorch's type for a plan's.
+/// Returns the PyTorch type of a plan's element type.
 at::ScalarType scalar_type(plan::DType dtype);
-/// The plan's type for PyTorch's; UsageError where plans have none.
+/// Returns the plan's element type for a PyTorch type.  Throws UsageError if plans have no such
+/// type.
 plan::DType plan_dtype(at::ScalarType type);
 
 }  // namespace paceline::runtime

@@ -20,7 +20,7 @@ bool takes_tensors(const plan::Kernel& kernel) {
 Operands::Operands(const FlatMemory& memory, std::set<plan::BufferId> flat)
     : memory_(memory), gradients_(gradient_buffers(memory.setup())), flat_(std::move(flat)) {}
 
-// The gradients that the kernel gets as tensors; null where all is flat.
+// Returns the gradients that the kernel gets as tensors; null if all its gradients are flat.
 const plan::Slice* Operands::split_by(const plan::Kernel& kernel) const {
   for (const plan::Access& read : kernel.reads) {
     const plan::BufferId buffer = read.slice.buffer;
@@ -48,8 +48,8 @@ Call Operands::resolve(const plan::Kernel& kernel) const {
           .written = kernel.writes.empty() ? plan::Slice{} : kernel.writes.front().slice};
 }
 
-// The part of `slice` that corresponds to each parameter whose gradient lies
-// in `gradients`, at the same offset.
+// Returns the part of `slice` for each parameter whose gradient lies in `gradients`, at the same
+// offset.
 Operand Operands::per_parameter(const plan::Slice& slice, const plan::Slice& gradients) const {
   Operand out;
   const auto& placements = memory_.setup().parameters;
@@ -62,7 +62,7 @@ Operand Operands::per_parameter(const plan::Slice& slice, const plan::Slice& gra
     const auto id = static_cast<plan::ParameterId>(i);
     const at::Tensor& gradient = memory_.parameter(id).grad();
     if (!gradient.defined()) {
-      continue;  // unused in this step: it is not updated, as in PyTorch
+      continue;  // unused in this step: the parameter is not updated, as in PyTorch
     }
     if (slice == gradients) {
       out.push_back(gradient);

@@ -12,12 +12,12 @@ namespace paceline::runtime {
 
 /// Turns a plan's slices into the tensors that kernels take.
 ///
-/// Where the executor moves no gradients of a buffer (nothing is exchanged, or PyTorch's Reducer
-/// does it), autograd keeps them, and the flat buffer is not used.  A kernel that reads them then
-/// gets one tensor per parameter, for its other operands as well.
+/// If the executor moves no gradients of a buffer (because nothing is exchanged, or PyTorch's
+/// Reducer exchanges them), autograd keeps these gradients and the flat buffer is unused.  A kernel
+/// that reads them then gets one tensor per parameter, for its other operands as well.
 class Operands {
  public:
-  /// `flat`: the buffers of which the executor moves gradients.
+  /// `flat`: the buffers whose gradients the executor moves.
   Operands(const FlatMemory& memory, std::set<plan::BufferId> flat);
 
   Call resolve(const plan::Kernel& kernel) const;
@@ -28,14 +28,14 @@ class Operands {
   const plan::Slice* split_by(const plan::Kernel& kernel) const;
 
   const FlatMemory& memory_;
-  std::set<plan::BufferId> gradients_;  // that hold any
+  std::set<plan::BufferId> gradients_;  // buffers that hold gradients
   std::set<plan::BufferId> flat_;
 };
 
 /// The buffers that hold gradients.
 std::set<plan::BufferId> gradient_buffers(const plan::Setup& setup);
 
-/// Buffers whose gradients the executor itself moves in some op of `plan`.
+/// The buffers whose gradients the executor itself moves in some op of `plan`.
 std::set<plan::BufferId> moved_gradients(const plan::Setup& setup, const plan::CommPlan& plan);
 
 }  // namespace paceline::runtime

@@ -9,7 +9,7 @@
 namespace paceline::runtime {
 namespace {
 
-// Multiplications for each element of the output; 0: no product.
+// Multiplications for each element of the output; 0 if the function is no product.
 double multiplications(const at::RecordFunction& function) {
   const std::string_view name = function.name();
   const auto tensor = [&](std::size_t i) -> const at::Tensor& {
@@ -26,7 +26,7 @@ double multiplications(const at::RecordFunction& function) {
     return static_cast<double>(of_one_output);
   }
   if (name == "aten::scaled_dot_product_attention") {
-    // Queries by keys, then scores by values.
+    // The first product is queries by keys, the second scores by values.
     return static_cast<double>(2 * tensor(1).size(-2));
   }
   return 0;

@@ -7,9 +7,9 @@
 
 namespace paceline::runtime {
 
-/// While it lives, counts the floating-point operations of the convolutions, matrix products and
-/// attention scores that this thread calls; a multiplication and an addition are two.  One at a
-/// time in a thread.
+/// As long as it lives, counts the floating-point operations of the convolutions, matrix products
+/// and attention scores that this thread calls.  A multiplication and an addition count as two
+/// operations.  A thread may have only one counter at a time.
 class ProductCounter {
  public:
   ProductCounter();
@@ -26,7 +26,7 @@ class ProductCounter {
 
   static thread_local ProductCounter* active_;
   at::CallbackHandle callback_ = 0;
-  bool inside_ = false;  // of a product, whose own operations are its parts
+  bool inside_ = false;  // inside a product: the operations that it calls are part of it
   double flops_ = 0;
 };
 

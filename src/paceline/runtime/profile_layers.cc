@@ -69,8 +69,8 @@ class Profiler {
   }
 
  private:
-  // The time before the first layer counts as the first layer's.  A layer that runs twice gets the
-  // sum.
+  // The time before the first layer counts as part of the first layer.  A layer that runs twice
+  // gets the sum of both times.
   void add_times(const std::vector<plan::ModuleId>& entered,
                  const std::vector<plan::ParameterId>& ready,
                  const std::vector<std::int64_t>& marks) {

@@ -14,15 +14,15 @@ namespace paceline::runtime {
 struct ProfileOptions {
   int warmup = 1;
   int repeats = 3;     // at least 1
-  std::string origin;  // of the profile
+  std::string origin;  // stored in the profile
 };
 
-/// Times `loss` (a forward pass that returns the loss) and its backward pass, layer by layer,
-/// without communication.  Each time is the median over the repeats.  On a GPU the times are those
-/// of its stream.
+/// Times `loss` (a forward pass that returns the loss) and its backward pass layer by layer,
+/// without communication.  Each time is the median over the repeats.  On a GPU, times are taken on
+/// the compute stream.
 ///
-/// No gate may be bound before.  Gradients are cleared; statistics and parameters keep their
-/// values.
+/// No gate may be bound before the call.  Gradients are cleared; statistics and parameters keep
+/// their values.
 plan::LayerProfile profile_layers(TracedNetwork& traced, const std::function<at::Tensor()>& loss,
                                   at::Device device, const ProfileOptions& options);
 

@@ -11,7 +11,7 @@
 
 namespace paceline::runtime {
 
-// Ragged slices (Note [Ragged slices]) as tensors on the CPU.
+// Functions for ragged slices (Note [Ragged slices]) as tensors on the CPU.
 
 inline std::int64_t length_of(const at::Tensor& slice) {
   std::int64_t length = 0;
@@ -27,13 +27,13 @@ inline void set_length(const at::Tensor& slice, std::int64_t length) {
   length_of(slice);
 }
 
-/// The elements behind the length.
+/// Returns a pointer to the first element, which follows the length.
 template <class T>
 T* elements_of(const at::Tensor& slice) {
   return slice.mutable_data_ptr<T>() + plan::kLengthBytes / static_cast<std::int64_t>(sizeof(T));
 }
 
-/// What a message carries: the length and the elements in use.
+/// The part of the slice that a message carries: the length and the elements in use.
 inline at::Tensor used_part(const at::Tensor& slice) {
   const auto size = static_cast<std::int64_t>(slice.element_size());
   return slice.narrow(0, 0, plan::kLengthBytes / size + length_of(slice));

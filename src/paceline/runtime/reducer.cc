@@ -16,7 +16,7 @@ namespace paceline::runtime {
 struct Reducer::State {
   std::shared_ptr<c10d::Reducer> reducer;
   std::shared_ptr<c10d::Logger> logger;
-  bool delays_all_reduce = false;  // until the first backward has ended
+  bool delays_all_reduce = false;  // until the first backward pass has ended
 };
 
 Reducer::Reducer(const std::vector<at::Tensor>& parameters, const std::vector<std::string>& names,
@@ -54,8 +54,8 @@ Reducer::Reducer(const std::vector<at::Tensor>& parameters, const std::vector<st
 
 Reducer::~Reducer() = default;
 
-// The hooks of a Reducer that was not prepared do nothing, so that gradients add up.  The Python
-// wrapper's no_sync() relies on it too.
+// If prepare_for_backward() was not called, the Reducer's hooks do nothing, so gradients add up.
+// The Python wrapper's no_sync() relies on this, too.
 void Reducer::before_forward(bool last_micro) {
   if (last_micro) {
     state_->logger->set_runtime_stats_and_log();
@@ -71,7 +71,7 @@ void Reducer::before_backward(bool last_micro) {
 }
 
 // In its first iteration a static graph only counts how often each gradient arrives; the Python
-// wrapper then reduces in a callback at the end of backward.
+// wrapper then reduces in a callback at the end of the backward pass.
 void Reducer::after_backward() {
   if (std::exchange(state_->delays_all_reduce, false)) {
     state_->reducer->delay_all_reduce();

@@ -15,24 +15,24 @@ namespace paceline::runtime {
 
 /// PyTorch's own c10d::Reducer, which issues collectives of a plan in place of the executor
 /// (plan::Op::performer); they count as complete at the end of the backward pass.  It is driven as
-/// its Python wrapper drives it: one unlimited bucket in the first iteration, buckets rebuilt in
-/// the order of
-/// gradient arrival from the second on (of a static graph from the third, and its first is reduced
-/// after backward).  Li et al., VLDB 2020, arXiv:2006.15704.
+/// its Python wrapper drives it: there is one unlimited bucket in the first iteration, and from the
+/// second iteration on the buckets are rebuilt in the order of gradient arrival.  With a static
+/// graph, buckets are rebuilt from the third iteration on, and the first iteration's gradients are
+/// reduced after its backward pass.  Li et al., VLDB 2020, arXiv:2006.15704.
 class Reducer {
  public:
-  /// `parameters` and `names` by ParameterId.  Collective over the channel.
+  /// `parameters` and `names` are by ParameterId.  All members of the channel must call it.
   Reducer(const std::vector<at::Tensor>& parameters, const std::vector<std::string>& names,
           engines::Channel& channel, const strategies::ReducerOptions& options);
   ~Reducer();
 
-  /// Only the last micro-batch of a step communicates; in the others gradients add up.
+  /// Only the last micro-batch of a step communicates; in earlier micro-batches gradients add up.
   void before_forward(bool last_micro);
   void before_backward(bool last_micro);
   void after_backward();
 
-  /// Bytes of each bucket as the Reducer's own logger tells them, in the
-  /// order in which they are reduced.
+  /// Bytes of each bucket as the Reducer's own logger reports them, in the order in which the
+  /// buckets are reduced.
   std::vector<std::int64_t> bucket_bytes() const;
 
  private:

@@ -19,7 +19,7 @@
 namespace paceline::runtime {
 namespace {
 
-// The gated layers in registration order, and the layer of each parameter.
+// The gated layers in registration order, and each parameter's layer as an index into them.
 struct GatedLayers {
   std::vector<std::string> names;
   std::vector<networks::Gated*> gated;
@@ -42,12 +42,13 @@ GatedLayers find_gated_layers(networks::Network& network) {
   return found;
 }
 
-// A parameter and what the step showed of it.
+// A parameter and its places in the traced step.
 struct Traced {
   std::string name;
   at::Tensor parameter;
-  std::optional<std::size_t> entry{};  // of its layer; null: the root's
+  std::optional<std::size_t> entry{};  // place of the parameter's layer in `order`; null: root
   std::size_t ready = 0;               // place among the final gradients
+                                       // module
 };
 
 at::Tensor counted_loss(networks::Network& network, const networks::Batch& batch, double& flops) {
@@ -57,7 +58,7 @@ at::Tensor counted_loss(networks::Network& network, const networks::Batch& batch
   return loss;
 }
 
-// Flat buffers hold dense gradients alone.
+// Flat buffers can hold only dense gradients.
 void require_dense_gradients(const std::vector<std::string>& names,
                              const std::vector<at::Tensor>& parameters) {
   for (std::size_t i = 0; i < parameters.size(); ++i) {
@@ -95,8 +96,8 @@ std::vector<plan::ParameterId> run_step(networks::Network& network,
   return ready;
 }
 
-// When the forward pass first enters the parameter's layer, counted from 0; nothing where it enters
-// none.
+// Returns the place, from 0, of the parameter's layer in the order in which the forward pass first
+// enters layers; nothing if the parameter lies in no layer that is entered.
 std::optional<std::size_t> entry_of(const at::Tensor& parameter, const GatedLayers& layers,
                                     const std::vector<plan::ModuleId>& order) {
   const auto layer = layers.layer_of.find(parameter.unsafeGetTensorImpl());
@@ -126,7 +127,7 @@ TracedNetwork trace(const std::shared_ptr<networks::Network>& network, const std
     }
   }
   const GatedLayers layers = find_gated_layers(*network);
-  std::vector<plan::ModuleId> order;  // in which layers are entered first
+  std::vector<plan::ModuleId> order;  // the order in which layers are first entered
   {
     EntryWatch watch([&](plan::ModuleId layer) { add_once(order, layer); });
     const BoundGates bound(layers.gated, watch);

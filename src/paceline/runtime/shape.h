@@ -10,23 +10,23 @@
 
 namespace paceline::runtime {
 
-/// A network and what one traced step shows of it.  A replayed profile has parameters and a shape,
-/// and no network.
+/// A network and the shape that one traced step shows.  A replayed profile has parameters and a
+/// shape, but no network.
 struct TracedNetwork {
-  std::shared_ptr<networks::Network> network;  // null: replayed
+  std::shared_ptr<networks::Network> network;  // null in a replay
   plan::ModelShape shape;
-  std::vector<networks::Gated*> gated;  // by ModuleId; null: the root's gate
+  std::vector<networks::Gated*> gated;  // by ModuleId; null for the root module
   std::vector<at::Tensor> parameters;   // by ParameterId
-  /// ProductCounter's, of one sample's forward pass; 0: replayed.
+  /// FLOPs of one example's forward pass, as ProductCounter counts them; 0 in a replay.
   double flops = 0;
 };
 
-/// Runs one forward and backward pass of `batch` to learn the order of modules and of gradients.
-/// Parameters, gradients and statistics keep their values.
+/// Runs one forward and backward pass of `batch` to learn the order in which modules are entered
+/// and gradients become ready.  Parameters, gradients and statistics keep their values.
 ///
-/// A parameter outside every gated layer that runs belongs to a root module, which is entered
-/// first.  A parameter that gets no gradient comes last in the ready order.  Parameters are in the
-/// order in which their modules are entered, those of one module as registered.
+/// A parameter that lies in no gated layer that runs belongs to a root module, which is entered
+/// first.  A parameter without a gradient comes last in the ready order.  Parameters are ordered as
+/// their modules are entered; parameters of one module are in registration order.
 TracedNetwork trace(const std::shared_ptr<networks::Network>& network, const std::string& name,
                     const networks::Batch& batch);
 

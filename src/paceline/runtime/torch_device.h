@@ -9,12 +9,12 @@
 
 namespace paceline::runtime {
 
-/// The streams and events of a device of PyTorch that runs behind the host; null for the CPU, whose
-/// operations end before they return.
+/// Returns the streams and events of a PyTorch device that runs asynchronously to the host; null
+/// for the CPU, whose operations end before they return.
 std::unique_ptr<execution::Device> make_device(at::Device device);
 
-/// Waits until the device has done all that was put into the stream on which this thread computes.
-/// On the CPU nothing happens.
+/// Waits until the device has done all work in the stream on which this thread computes. Does
+/// nothing on the CPU.
 void synchronize(at::Device device);
 
 }  // namespace paceline::runtime

@@ -17,16 +17,16 @@
 namespace paceline::engines {
 namespace {
 
-// Each performs one collective at a time.
+// The number of threads, each of which performs one collective at a time.
 constexpr int kThreads = plan::find_engine_traits("gloo")->concurrent_collectives;
 
 // Note [The thread that a device of Gloo starts]
-// It waits for events of all connections.  While a thread that sends holds the lock of a
+// This thread waits for events of all connections.  While a sending thread holds the lock of a
 // connection, this thread cannot read what has arrived there, and epoll returns the event again at
-// once (`Pair::handleEvents` in gloo/transport/tcp/pair.cc).  On a core that both share, this
-// thread would ask for the event until the scheduler's next tick, while the sender, which holds the
-// lock, cannot run.  With SCHED_BATCH this thread waits for the sender; it then waits for a thread
-// that computes, too: kLargestScheduled.
+// once (`Pair::handleEvents` in gloo/transport/tcp/pair.cc).  If both threads share a core, this
+// thread would poll the event until the scheduler's next tick, while the sender, which holds the
+// lock, cannot run.  With SCHED_BATCH this thread waits for the sender.  But it then waits for
+// computing threads, too; so kLargestScheduled limits its use.
 
 std::shared_ptr<gloo::transport::Device> make_device(const ChannelSpec& spec) {
   std::optional<ScopedScheduling> of_its_thread;

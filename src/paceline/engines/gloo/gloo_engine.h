@@ -7,12 +7,12 @@ namespace paceline::engines {
 
 class Engine;
 
-/// Gloo as the PyTorch wheel has it: TCP between CPUs.  CUDA tensors go
-/// through host memory: those of collectives in c10d, those of messages in HostStaging.
+/// Makes the engine Gloo as the PyTorch wheel has it: TCP between CPUs.  CUDA tensors go through
+/// host memory: c10d copies the tensors of collectives, HostStaging those of messages.
 ///
-/// Its reduce-scatter is an all-reduce inside (PyTorch 2.13; measured on the loopback): the wire
-/// carries 2(P-1)/P S where the ledger books the pattern's (P-1)/P S.  All-reduce and all-gather
-/// carry what is booked.
+/// Gloo's reduce-scatter is an all-reduce internally (PyTorch 2.13; measured on the loopback): the
+/// wire carries 2(P-1)/P S, whereas the ledger books the pattern's (P-1)/P S.  All-reduce and
+/// all-gather carry the booked bytes.
 std::unique_ptr<Engine> make_gloo_engine();
 
 }  // namespace paceline::engines

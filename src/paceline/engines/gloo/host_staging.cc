@@ -14,7 +14,7 @@
 namespace paceline::engines {
 namespace {
 
-// Pinned: a copy between such memory and a GPU does not hold the host.
+// The memory is pinned, so that a copy between it and a GPU does not block the host.
 at::Tensor pinned_like(const at::Tensor& tensor) {
   return at::empty(tensor.sizes(), tensor.options().device(at::kCPU).pinned_memory(true));
 }

@@ -7,13 +7,13 @@
 
 namespace paceline::engines {
 
-/// Sends and receives tensors on a GPU through memory of the host.  c10d copies the tensors of
-/// Gloo's collectives to the host and back; the tensor of a message it does not copy, and Gloo
-/// cannot read memory of a GPU.
+/// Sends and receives GPU tensors through host memory.  c10d copies the tensors of Gloo's
+/// collectives to the host and back, but not the tensors of messages, and Gloo cannot read GPU
+/// memory.
 ///
-/// A message leaves when the stream that was current at the call has done what was in it; until
-/// then a thread waits for it.  wait() of a receive puts the copy to the GPU into the stream that
-/// is current then.  The message has as many elements as the tensor that receives it.
+/// A message leaves when the stream that was current at the call has done its earlier work; until
+/// then a thread waits.  wait() of a receive enqueues the copy to the GPU in the stream that is
+/// current at that time.  The message has as many elements as the tensor that receives it.
 class HostStaging final : public BackendWrapper {
  public:
   using BackendWrapper::BackendWrapper;

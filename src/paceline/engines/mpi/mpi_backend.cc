@@ -13,7 +13,7 @@
 namespace paceline::engines::mpi {
 namespace {
 
-// A piece of a sum stays in a core's cache between its rounds.
+// The size of a piece of a sum, which stays in a core's cache between the rounds of the algorithm.
 constexpr std::int64_t kSummedBytes = 4 << 20;
 
 }  // namespace
@@ -38,8 +38,8 @@ MpiBackend::WorkPtr MpiBackend::start(Call call) {
   try {
     call.issue(requests);
   } catch (...) {
-    // Requests that have begun cannot be withdrawn: as an operation that is aborted they keep their
-    // tensors.
+    // Requests that have begun cannot be withdrawn.  They become part of an operation that is
+    // aborted at once and keeps their tensors.
     operation.requests = requests.take();
     operation.done = [keeps = std::move(call.keeps)](const std::exception_ptr& /*error*/) {};
     process_.progress().add(std::move(operation));
@@ -125,7 +125,7 @@ Call MpiBackend::message(const at::Tensor& values, c10d::OpType type, int peer, 
             .bytes = values.nbytes(),
             .outputs = {values},
             .keeps = {values}};
-  // Tags of one pair that MPI cannot tell apart match in the order of calls.
+  // If MPI has fewer tags, messages of a pair whose tags coincide match in the order of calls.
   const auto bound = static_cast<std::int64_t>(communicator_->tag_bound());
   call.issue = [=, data = bytes_of(values), count = values.numel(), size = values.element_size(),
                 of = type_of(values),

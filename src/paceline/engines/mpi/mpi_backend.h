@@ -15,19 +15,19 @@ namespace paceline::engines::mpi {
 
 struct Call;  // engines/mpi/mpi_call.h
 
-/// c10d's operations on tensors of the CPU as MPI requests.  Works complete their futures on the
-/// thread that saw the end; wait() helps to make progress. An operation that takes longer than the
-/// time limit, or that MPI rejects, fails, and with it all later ones of this backend.
+/// c10d's operations on CPU tensors as MPI requests.  A work completes its future on the thread
+/// that saw its end; wait() helps MPI to make progress.  If an operation takes longer than the time
+/// limit, or MPI rejects it, this operation and all later ones of this backend fail.
 ///
-/// A mean is MPI's sum and one division, in the tensor's type.  Sums of bf16 and fp16 round once
-/// per hop (engines/mpi/reduction.h).
+/// A mean is MPI's sum and one division, in the tensor's type.  Sums of bf16 and fp16 are rounded
+/// once per hop (engines/mpi/reduction.h).
 class MpiBackend final : public c10d::Backend {
  public:
   using WorkPtr = c10::intrusive_ptr<c10d::Work>;
 
   struct Limits {
     std::chrono::milliseconds timeout{};
-    /// Elements of one MPI call; longer operations are split.
+    /// The most elements of one MPI call; longer operations are split.
     std::int64_t count = std::numeric_limits<int>::max();
   };
 
@@ -52,7 +52,7 @@ class MpiBackend final : public c10d::Backend {
   WorkPtr send(std::vector<at::Tensor>& tensors, int to, int tag) override;
   WorkPtr recv(std::vector<at::Tensor>& tensors, int from, int tag) override;
   WorkPtr barrier(const c10d::BarrierOptions& options) override;
-  /// Fails what is in flight, and all later operations.
+  /// Fails the operations in flight and all later ones.
   void abort() override;
 
  private:

@@ -33,8 +33,8 @@ class Requests {
     check(call(&all_.back()), what_);
   }
 
-  /// call(first element, elements, request) for pieces that MPI can count, of
-  /// `longest` elements at most.
+  /// Calls call(first element, elements, request) for pieces that MPI can count, each of at most
+  /// `longest` elements.
   template <class MpiCall>
   void add_pieces(std::int64_t count, const MpiCall& call,
                   std::int64_t longest = std::numeric_limits<int>::max()) {
@@ -55,27 +55,28 @@ class Requests {
   std::vector<MPI_Request> all_;
 };
 
-/// An operation to start.
+/// The description of an operation to start.
 struct Call {
   c10d::OpType type = c10d::OpType::UNKNOWN;
   const char* name = "";
   std::size_t bytes = 0;
   std::chrono::milliseconds timeout = c10d::kUnsetTimeout;
-  std::vector<at::Tensor> outputs{};  // of the work
-  std::vector<at::Tensor> keeps{};    // what MPI reads and writes
+  std::vector<at::Tensor> outputs{};  // results of the work
+  std::vector<at::Tensor> keeps{};    // tensors that MPI reads and writes
   std::function<void(Requests&)> issue{};
-  std::vector<std::function<void()>> finish{};  // after the last request
+  std::vector<std::function<void()>> finish{};  // called after the last request
 };
 
-/// The tensor of a call that takes one.
+/// Returns the only tensor of a call; throws if there are several.
 at::Tensor only(const std::vector<at::Tensor>& tensors);
 
-/// The first byte.  Throws for tensors that are not contiguous on the CPU.
+/// Returns a pointer to the first byte.  Throws if the tensor is not contiguous on the CPU.
 char* bytes_of(const at::Tensor& values);
 
 bool overlap(const at::Tensor& a, const at::Tensor& b);
 
-/// Divides the values by `world` in place; null where the reduction is no mean.
+/// Returns a function that divides the values by `world` in place; null if the reduction is no
+/// mean.
 std::function<void()> division_of(const c10d::ReduceOp& reduce, const at::Tensor& values,
                                   int world);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// All-gather and reduce-scatter of engines/mpi/mpi_backend.h.
+// All-gather and reduce-scatter of MpiBackend (engines/mpi/mpi_backend.h).
 #include <algorithm>
 
 #include <ATen/Functions.h>
@@ -37,7 +37,7 @@ Call MpiBackend::all_gather(const at::Tensor& out, const at::Tensor& in,
   const std::int64_t n = in.numel();
   TORCH_CHECK(out.numel() == n * getSize(), "engine mpi: all-gather of ", n, " elements into ",
               out.numel());
-  // MPI takes what lies in its place already, and no other overlap.
+  // MPI allows an input that already lies in its place in the output, but no other overlap.
   char* const place = bytes_of(out) + getRank() * in.nbytes();
   const at::Tensor own = overlap(in, out) && bytes_of(in) != place ? in.clone() : in;
   Call call{.type = c10d::OpType::ALLGATHER,
@@ -75,7 +75,7 @@ MpiBackend::WorkPtr MpiBackend::_reduce_scatter_base(at::Tensor& output, at::Ten
   const std::int64_t n = output.numel();
   TORCH_CHECK(input.numel() == n * getSize(), "engine mpi: reduce-scatter of ", input.numel(),
               " elements into ", n);
-  // MPI's own choice of what may overlap is of no use here.
+  // An output that overlaps the input gets a separate tensor, because MPI forbids this overlap.
   const at::Tensor out = overlap(input, output) ? at::empty_like(output) : output;
   Call call{.type = c10d::OpType::REDUCE_SCATTER,
             .name = "reduce-scatter",

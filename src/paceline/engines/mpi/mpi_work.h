@@ -10,7 +10,7 @@
 
 namespace paceline::engines::mpi {
 
-/// An operation in flight: wait() tests requests itself, so that no thread has to be woken.
+/// An operation in flight: wait() tests the requests itself, so that no thread must be woken.
 class MpiWork final : public c10d::Work {
  public:
   MpiWork(c10d::OpType type, std::vector<at::Tensor> outputs, Progress& progress);
@@ -19,7 +19,7 @@ class MpiWork final : public c10d::Work {
   std::vector<at::Tensor> result() override { return outputs_; }
   c10::intrusive_ptr<c10::ivalue::Future> getFuture() override { return future_; }
 
-  /// Once; completes the future, whose callbacks run in this thread.
+  /// Must be called once; completes the future, whose callbacks run in this thread.
   void end(const std::exception_ptr& error);
 
  private:

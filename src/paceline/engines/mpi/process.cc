@@ -18,7 +18,7 @@
 namespace paceline::engines::mpi {
 namespace {
 
-// How long the other ranks may take to leave.
+// How long the other ranks may take to call MPI_Finalize.
 constexpr std::chrono::seconds kFinalizeTimeout{5};
 
 #ifdef OPEN_MPI
@@ -27,7 +27,7 @@ constexpr bool kIsOpenMpi = true;
 constexpr bool kIsOpenMpi = false;
 #endif
 
-// Ranks of the job on this host.
+// Returns the number of the job's ranks on this host.
 int ranks_here() {
   MPI_Comm here = MPI_COMM_NULL;
   int ranks = 1;
@@ -37,7 +37,7 @@ int ranks_here() {
   return ranks;
 }
 
-// Without PMIx Open MPI ends a rank of srun in MPI_Init, with its own words.
+// Without PMIx, Open MPI would end a rank of srun inside MPI_Init with an unclear message.
 void check_srun() {
   if (kIsOpenMpi && std::getenv("SLURM_PROCID") != nullptr && std::getenv("PMIX_RANK") == nullptr) {
     throw UsageError(
@@ -48,14 +48,15 @@ void check_srun() {
 
 bool is_started_by_us() { return std::getenv(launch::kLaunchMarker) != nullptr; }
 
-// Of this host, for the job.  A launcher may bind each rank to cores of its own; ranks that the
-// program starts itself may all use the same ones.
+// Returns the number of this host's cores for the job.  Other launchers may bind each rank to cores
+// of its own, so all cores of the host count; ranks started by this program may all use the same
+// cores.
 int cores_here() {
   return is_started_by_us() ? available_cores()
                             : static_cast<int>(std::thread::hardware_concurrency());
 }
 
-// A rank of MPI spins: it shares a core badly, and MPICH not at all.
+// An MPI rank spins while it waits, so ranks share a core badly, and under MPICH not at all.
 void check_cores(int rank, int ranks, int cores) {
   if (!kIsOpenMpi && ranks > cores) {
     throw UsageError(
@@ -70,8 +71,8 @@ void check_cores(int rank, int ranks, int cores) {
   }
 }
 
-// Where mpirun or srun has bound each rank to one core, it computes and communicates on that one
-// alone.
+// If mpirun or srun has bound each rank to one core, the rank computes and communicates on that
+// core alone.
 void warn_if_bound(int rank, int ranks) {
   if (!is_started_by_us() && rank == 0 && ranks > 1 && available_cores() == 1 &&
       std::thread::hardware_concurrency() > 1) {
@@ -105,7 +106,7 @@ Communicator::~Communicator() {
   }
 }
 
-// Never destroyed: threads may be inside MPI until the program ends.
+// The object is never destroyed, because threads may be inside MPI until the program ends.
 Process& Process::instance() {
   static auto* const process = new Process;
   return *process;
@@ -129,7 +130,7 @@ void Process::initialize_once(std::chrono::milliseconds timeout,
   get_within(initialized_, timeout, idle, "initializing MPI");
 }
 
-// Initializes and finalizes: MPI wants one thread for both.
+// Initializes and finalizes MPI on the same thread, as MPI requires.
 void Process::live() {
   try {
     initialize();
@@ -150,9 +151,9 @@ void Process::live() {
 
 void Process::initialize() {
   check_srun();
-  // Open MPI's waiting threads give their core to others only when told to.
+  // Open MPI's waiting threads yield their core only with this setting.
   setenv("OMPI_MCA_mpi_yield_when_idle", "1", 0);
-  // What it chooses by itself for a sum in place sends all bytes in each round.
+  // Open MPI's default algorithm for an in-place sum sends all bytes in each round.
   setenv("OMPI_MCA_coll_libnbc_iallreduce_algorithm", "rabenseifner", 0);
   const int cores = cores_here();
   int level = MPI_THREAD_SINGLE;
@@ -201,7 +202,7 @@ void Process::finish() {
     std::unique_lock lock(mutex_);
     if (!changed_.wait_for(lock, kFinalizeTimeout,
                            [this] { return state_ == State::kFinalized; })) {
-      return;  // a peer does not leave, and `thread_` waits for it inside MPI
+      return;  // a peer has not left, and `thread_` waits for it inside MPI
     }
   }
   thread_.join();

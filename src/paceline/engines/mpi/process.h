@@ -16,8 +16,8 @@
 
 namespace paceline::engines::mpi {
 
-/// A group of ranks with messages and collectives of its own.  Freed with the last operation that
-/// uses it.
+/// A group of ranks with separate messages and collectives.  The MPI communicator is freed with the
+/// last operation that uses it.
 class Communicator {
  public:
   Communicator(MPI_Comm handle, std::string name);
@@ -27,10 +27,10 @@ class Communicator {
 
   MPI_Comm handle() const { return handle_; }
   const std::string& name() const { return name_; }
-  /// Largest tag of a message.
+  /// The largest tag of a message.
   int tag_bound() const { return tag_bound_; }
 
-  /// Set by the first operation that failed; MPI has no way back.
+  /// Set by the first operation that failed; MPI cannot recover the communicator.
   std::atomic<bool> failed = false;
 
  private:
@@ -39,27 +39,27 @@ class Communicator {
   int tag_bound_;
 };
 
-/// MPI in this process: initialized once, finalized by `finish`, by one thread that makes progress
-/// in between.
+/// MPI in this process.  One thread initializes MPI once, makes progress, and finalizes MPI on
+/// `finish`.
 class Process {
  public:
-  /// Initializes MPI at the first call: collective over all ranks of the job. Throws UsageError
-  /// where MPI has too few threads or cores, WorldError where the other ranks do not come within
-  /// `timeout`.  `idle` as ChannelSpec's.
+  /// The first call initializes MPI; all ranks of the job must make it.  Throws UsageError if MPI
+  /// lacks thread support or there are too few cores, WorldError if the other ranks do not call
+  /// within `timeout`.  `idle` is as in ChannelSpec.
   static Process& start(std::chrono::milliseconds timeout, const std::function<void()>& idle);
 
   static Process& instance();
 
-  /// Finalizes MPI where it was initialized and nothing is in flight, once all ranks do; gives up
-  /// after 5 s.
+  /// Finalizes MPI, together with all ranks, if MPI was initialized and nothing is in flight; gives
+  /// up after 5 s.
   void finish();
 
   int rank() const { return rank_; }
   int world() const { return world_; }
   Progress& progress() { return progress_; }
 
-  /// Collective over `members`, ranks of the world of which this is one, in the order of their
-  /// ranks in the group.
+  /// Connects `members`, ranks of the world that include this one, in the order of their ranks in
+  /// the group.  All members must call it.
   std::shared_ptr<Communicator> connect(const std::vector<int>& members, const std::string& name,
                                         std::chrono::milliseconds timeout,
                                         const std::function<void()>& idle);
@@ -74,7 +74,7 @@ class Process {
   std::mutex mutex_;
   std::condition_variable changed_;
   State state_ = State::kNew;
-  std::promise<void> ready_;  // it is initialized, or has failed
+  std::promise<void> ready_;  // set when MPI is initialized, or has failed
   std::shared_future<void> initialized_ = ready_.get_future().share();
   int rank_ = 0, world_ = 1;
   Progress progress_;

@@ -17,11 +17,11 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 struct Ended {
-  std::list<Operation> operation;  // one
+  std::list<Operation> operation;  // has one element
   std::exception_ptr error;
 };
 
-// Whether all requests have ended; frees those that have.
+// Returns whether all requests have ended; frees those that have.
 bool test(Operation& operation) {
   bool all = true;
   for (MPI_Request& request : operation.requests) {
@@ -72,7 +72,7 @@ void Backoff::wait() {
 void Progress::add(Operation operation) {
   {
     const std::lock_guard lock(mutex_);
-    // `abort` may have been here between the start of the requests and now.
+    // `abort` may have run between the start of the requests and this call.
     const bool failed = operation.failed != nullptr && *operation.failed;
     if (!failed) {
       flying_.push_back(std::move(operation));
@@ -140,7 +140,7 @@ void Progress::abort(const std::atomic<bool>& failed, const std::exception_ptr& 
 }
 
 void Progress::run() {
-  // The kernel rounds a thread's naps up by 50 us unless it is told not to.
+  // By default the kernel may lengthen a thread's sleep by 50 us.
   prctl(PR_SET_TIMERSLACK, 1UL);
   Backoff backoff;
   while (true) {

@@ -15,21 +15,21 @@
 
 namespace paceline::engines::mpi {
 
-/// MPI requests in flight that end together.
+/// MPI requests in flight that together form one operation.
 struct Operation {
   std::vector<MPI_Request> requests;
   std::string what;                   // "all-reduce, 400 B, on 'all'"
-  std::chrono::milliseconds limit{};  // after `begun` it has failed
+  std::chrono::milliseconds limit{};  // an operation that lasts longer has failed
   std::chrono::steady_clock::time_point begun = std::chrono::steady_clock::now();
-  /// Set once what the operation belongs to, a communicator, has failed.
+  /// Set once the communicator to which the operation belongs has failed.
   const std::atomic<bool>* failed = nullptr;
-  /// Called once, by the thread that saw the end; throws nothing.  What it holds lives as long as
-  /// MPI may use it.
+  /// Called once, by the thread that saw the end; must not throw.  The objects that it holds live
+  /// as long as MPI may use them.
   std::function<void(const std::exception_ptr& error)> done{};
 };
 
-/// How long a thread sleeps between two looks at requests: not at all at first, then longer and
-/// longer, 50 us at most.
+/// The sleep of a thread between two tests of requests: first none, then longer and longer, 50 us
+/// at most.
 class Backoff {
  public:
   void wait();
@@ -40,24 +40,25 @@ class Backoff {
 };
 
 /// The requests of this process.  MPI makes progress only inside its calls, so one thread runs
-/// `run`, which tests all of them again and again; a thread that waits for one helps by `poll`.
-/// All methods from any thread.
+/// `run`, which tests all requests again and again; a thread that waits for a request helps by
+/// `poll`.  Any thread may call any method.
 class Progress {
  public:
-  /// An operation of what has failed ends at once, with `after_failure`.
+  /// Adds an operation.  If its communicator has failed, the operation ends at once, with
+  /// `after_failure`.
   void add(Operation operation);
 
-  /// Tests every operation once and reports those that ended, or whose limit has passed; false
-  /// where none did, or another thread is testing.
+  /// Tests every operation once and reports those that ended or whose limit has passed.  Returns
+  /// false if there were none, or another thread is testing.
   ///
-  /// MPI cannot withdraw a collective, so what an operation past its limit holds is kept until the
-  /// process ends.
+  /// MPI cannot withdraw a collective, so the objects that an operation past its limit holds are
+  /// kept until the process ends.
   bool poll();
 
-  /// Ends all operations with the flag `failed`, which is set, with `error`.
+  /// Ends with `error` all operations of the flag `failed`, which must be set.
   void abort(const std::atomic<bool>& failed, const std::exception_ptr& error);
 
-  /// Polls until `stop`; sleeps without a timer while nothing is in flight.
+  /// Polls until `stop`; while nothing is in flight, sleeps until it is woken.
   void run();
   void stop();
 
@@ -72,10 +73,10 @@ class Progress {
   bool stop_ = false;
 };
 
-/// The error of operation `what` on a communicator that has failed.
+/// Returns the error of operation `what` on a communicator that has failed.
 std::exception_ptr after_failure(const std::string& what);
 
-/// Throws where an MPI call has failed: "connection to a peer lost (MPI: ...)".
+/// Throws "connection to a peer lost (MPI: ...)" if an MPI call has failed.
 void check(int result, const std::string& what);
 
 }  // namespace paceline::engines::mpi

@@ -7,12 +7,12 @@
 
 namespace paceline::engines::mpi {
 
-/// What MPI takes the elements for; bf16 and fp16 are MPI_UINT16_T.  Throws UsageError for a type
-/// that it cannot move.
+/// Returns the MPI type of the elements; for bf16 and fp16 it is MPI_UINT16_T.  Throws UsageError
+/// for a type that MPI cannot move.
 MPI_Datatype type_of(const at::Tensor& values);
 
-/// Reduces such elements; a mean is a sum here.  Throws UsageError for products and bitwise
-/// reductions.
+/// Returns the MPI reduction of such elements; for a mean it is the sum.  Throws UsageError for
+/// products and bitwise reductions.
 MPI_Op op_of(const c10d::ReduceOp& reduce, const at::Tensor& values);
 
 }  // namespace paceline::engines::mpi

@@ -21,8 +21,8 @@ namespace {
 
 using NcclGroup = c10::intrusive_ptr<c10d::ProcessGroupNCCL>;
 
-/// NCCL connects at its first collective; take that out of step 0, where its cost would be measured
-/// and its failure would look like a step's.
+/// NCCL connects at its first collective.  This function runs that collective before step 0, where
+/// its time would be measured and its failure would look like a failure of the step.
 NcclGroup connected(const ChannelSpec& spec) {
   const c10::DeviceGuard guard(spec.device);
   auto options = c10d::ProcessGroupNCCL::Options::create();

@@ -8,11 +8,11 @@ namespace paceline::engines {
 
 class Engine;
 
-/// NCCL as the CUDA wheel has it.  nccl_engine.cc is compiled with PACELINE_WITH_NCCL, no_nccl.cc
-/// (UsageError) without.
+/// Makes the engine NCCL as the CUDA wheel of PyTorch has it.  With PACELINE_WITH_NCCL
+/// nccl_engine.cc is compiled, otherwise no_nccl.cc, where it throws UsageError.
 std::unique_ptr<Engine> make_nccl_engine();
 bool nccl_is_built();
-/// "2.28.9"; empty without NCCL.
+/// Returns the version, as in "2.28.9"; empty without NCCL.
 std::string nccl_version();
 
 }  // namespace paceline::engines

@@ -13,19 +13,20 @@
 
 namespace paceline::runtime {
 
-/// One read or write of a kernel: a flat slice, or the tensors in it, one per parameter, where the
-/// gradients are not in a flat buffer.
+/// One read or write of a kernel: a flat slice, or, if the gradients are not in a flat buffer, the
+/// tensors in this slice, one per parameter.
 using Operand = std::vector<at::Tensor>;
 
-/// What a kernel keys its random numbers by, so that they are the same under any timing; equal on
+/// The key of a kernel's random numbers, which makes them independent of timing.  It is equal on
 /// all ranks whose plans are equal.
 struct RandomKey {
-  std::uint64_t seed = 0;  // of the job
+  std::uint64_t seed = 0;  // the job's
   plan::Step step = 0;
   plan::OpIndex op = 0;
 };
 
-/// What a call draws from.  Calls on several ranks draw alike where `rank` is the same.
+/// Returns the random stream of a call.  Calls on several ranks draw the same numbers if they pass
+/// the same `rank`.
 inline Random random_of(const RandomKey& key, std::uint64_t rank) {
   constexpr std::uint64_t kGoldenRatio = 0x9E3779B97F4A7C15U;
   const auto step = static_cast<std::uint64_t>(key.step);
@@ -36,10 +37,9 @@ inline Random random_of(const RandomKey& key, std::uint64_t rank) {
 struct Call {
   std::vector<Operand> reads, writes;  // as the plan's kernel op lists them
   std::span<const double> numbers;
-  plan::Slice written{};  // the first that the kernel op writes
+  plan::Slice written{};  // the first slice that the kernel op writes
   RandomKey random{};
-  /// Says that the rank is alive; for kernels that may take seconds, to be called several times a
-  /// second.
+  /// Tells that the rank is alive.  Kernels that may take seconds call it several times a second.
   std::function<void()> beat = [] {};
 };
 

@@ -13,7 +13,7 @@
 namespace paceline::runtime {
 namespace {
 
-// Lanes that compilers keep in vector registers.
+// Returns the sum of the squares, added up in eight lanes so that compilers use vector registers.
 double squares_of(const float* values, std::int64_t count) {
   constexpr std::int64_t kLanes = 8;
   std::array<double, kLanes> sums{};
@@ -48,7 +48,7 @@ void run_square_sum(const OptimizerSettings& /*rule*/, const Call& call) {
 
 void run_clip(const OptimizerSettings& /*rule*/, const Call& call) {
   PACELINE_CHECK_EQ(call.numbers.size(), std::size_t{3});
-  constexpr double kEpsilon = 1e-6;  // PyTorch's
+  constexpr double kEpsilon = 1e-6;  // as in PyTorch
   const at::Tensor& squares = call.reads[0].front();
   const at::Tensor scale =
       call.reads.size() > 1 ? call.reads[1].front().to(at::kDouble) : at::ones_like(squares);

@@ -25,7 +25,7 @@ using plan::Elements;
 using strategies::EmbeddingJob;
 using strategies::TableMap;
 
-// A slice of a ragged buffer that holds one slice a peer.
+// Returns the part of `peer` in a ragged tensor that holds one part for each of `peers` peers.
 at::Tensor part_of(const at::Tensor& all, Elements peers, Elements peer) {
   const Elements count = all.numel() / peers;
   return all.narrow(0, peer * count, count);
@@ -44,7 +44,7 @@ void with_type_of(const at::Tensor& tensor, const Run& run) {
   }
 }
 
-// Rows of bf16 meet gradients of another type.
+// Converts between element types; needed where rows of bf16 meet gradients of another type.
 template <class To, class From>
 To to(From value) {
   if constexpr (std::is_same_v<To, c10::BFloat16>) {
@@ -61,14 +61,14 @@ void draw_row(const EmbeddingJob& job, Random random, T* row) {
   }
 }
 
-// The lookups of one trainer in one step, server by server.
+// Collects the distinct rows that one trainer looks up in one step, by server.
 class Wanted {
  public:
   Wanted(const at::Tensor& ids, plan::Rank servers) : servers_(servers), ids_(ids) {
     places_.resize(static_cast<std::size_t>(servers));
   }
 
-  // The place of a row among those that are wanted of its server.
+  // Returns the place of a row among the rows wanted from its server; adds the row if it is new.
   Elements place_of(const strategies::RowPlace& row) {
     auto& places = places_[static_cast<std::size_t>(row.server)];
     const auto next = static_cast<Elements>(places.size());
@@ -92,7 +92,8 @@ class Wanted {
   std::vector<std::unordered_map<Elements, Elements>> places_;  // by server
 };
 
-// Where the rows of bags lie among those of all servers.
+// Finds the rows that the servers sent (or their gradients) in the tensor that holds all servers'
+// parts.
 template <class T>
 class RowsOfServers {
  public:
@@ -102,7 +103,7 @@ class RowsOfServers {
         most_(TableMap(job).most_wanted()),
         dim_(job.dim) {}
 
-  // `index`: server times most wanted rows, plus the place among these.
+  // `index`: server * (most rows wanted from a server) + the row's place among the server's rows.
   T* row(Elements index) const {
     return first_ + index / most_ * slice_ + plan::kLengthBytes / static_cast<Elements>(sizeof(T)) +
            index % most_ * dim_;
@@ -113,7 +114,7 @@ class RowsOfServers {
   Elements slice_, most_, dim_;
 };
 
-// Calls `visit(row index, bag, table, lookups of the bag)` for every lookup.
+// Calls `visit(row index, bag, table, number of lookups in the bag)` for every lookup.
 template <class Visit>
 void each_lookup(const EmbeddingJob& job, const at::Tensor& index, const at::Tensor& offsets,
                  const Visit& visit) {
@@ -135,8 +136,8 @@ T weight_of(const EmbeddingJob& job, Elements lookups) {
   return to<T>(job.mean ? 1.0 / static_cast<double>(lookups) : 1.0);
 }
 
-// Adds the given trainers' gradients, in the order of the trainers, to
-// `sum_of(id)` of each row that any of them wants.
+// For each row that any trainer wants, adds the trainers' gradients, in the order of the trainers,
+// to `sum_of(id)`.
 template <class T, class SumOf>
 void add_gradients(const Call& call, const EmbeddingJob& job, const SumOf& sum_of) {
   const std::size_t end = call.reads.size() - (job.state_of_row() > 0 ? 1 : 0);
@@ -155,11 +156,11 @@ void add_gradients(const Call& call, const EmbeddingJob& job, const SumOf& sum_o
   }
 }
 
-// These sums, one after the other in the order in which rows come first.
+// The sums of add_gradients(), concatenated in the order in which the rows first occur.
 template <class T>
 struct Sums {
   std::vector<Elements> ids;
-  std::vector<T> gradients;  // job.dim a row
+  std::vector<T> gradients;  // job.dim numbers per row
 
   Sums(const Call& call, const EmbeddingJob& job) {
     std::unordered_map<Elements, Elements> places;
@@ -175,8 +176,8 @@ struct Sums {
   }
 };
 
-// Duchi, Hazan and Singer, JMLR 12, 2011 (Adagrad).  With one number a row: Mudigere et al., ISCA
-// 2022, arXiv:2104.05158.
+// Applies the rule to one row.  Adagrad: Duchi, Hazan and Singer, JMLR 12, 2011.  Row-wise Adagrad,
+// with one state number per row: Mudigere et al., ISCA 2022, arXiv:2104.05158.
 template <class T, class Row>
 void apply(const EmbeddingJob& job, T rate, const std::vector<T>& gradient, T* state, Row* row) {
   const T epsilon = to<T>(1e-10);
@@ -200,8 +201,8 @@ void apply(const EmbeddingJob& job, T rate, const std::vector<T>& gradient, T* s
   }
 }
 
-// Applies to rows `id_of(0)`, `id_of(1)`, ... the means over the trainers of
-// `sums`, which lie one after the other.
+// Divides `sums`, which lie one after the other, by the number of trainers and applies the rule
+// with these means to rows `id_of(0)`, `id_of(1)`, ...
 template <class T, class IdOf>
 void apply_means(const OptimizerSettings& rule, const Call& call, const EmbeddingJob& job,
                  std::span<const T> sums, const IdOf& id_of) {

@@ -33,8 +33,8 @@ std::vector<Item> items_of(const at::Tensor& values, const at::Tensor& places) {
   return items;
 }
 
-// A value of each place, in ascending order.  Sums of two values are exact or rounded once when
-// they are written.
+// Merges two lists into one value per index, in ascending order.  In double precision the sum of
+// two values is exact, or it is rounded once when it is written.
 std::vector<Item> added(const std::vector<Item>& a, const std::vector<Item>& b) {
   std::vector<Item> all;
   all.reserve(a.size() + b.size());
@@ -78,7 +78,7 @@ void run_gtopk_merge(const OptimizerSettings& /*rule*/, const Call& call) {
     values.data_ptr<double>()[i] = merged[i].value;
     places.data_ptr<std::int32_t>()[i] = merged[i].place;
   }
-  std::vector<std::int64_t> dropped;  // in the list of the own values
+  std::vector<std::int64_t> dropped;  // positions in the list of the own values
   const std::vector<Item> own = items_of(read(4), read(5));
   for (std::size_t i = 0; i < own.size(); ++i) {
     if (!std::ranges::binary_search(merged, own[i].place, {}, &Item::place)) {

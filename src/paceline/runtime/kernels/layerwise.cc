@@ -14,7 +14,7 @@
 namespace paceline::runtime {
 namespace {
 
-// With those of the second average, that of squares.
+// Adds the constants of the second running average, that of squared gradients.
 template <class N, class R = N>
 struct LayerConstants : Constants<N, R> {
   LayerConstants(const Step& step, R learning_rate, R first_weight, R second_weight)
@@ -25,10 +25,11 @@ struct LayerConstants : Constants<N, R> {
         second(std::move(second_weight)) {}
 
   N old_square, now_square;
-  R first, second;  // what the weights of all gradients in each average add up to
+  R first, second;  // for each average, the sum of the weights of all gradients (bias correction)
 };
 
-// What the weights of all gradients in an average add up to; 1 where no steps are counted.
+// Returns the sum of the weights of all gradients in an average; 1 if the optimizer counts no
+// steps.
 at::Tensor weight_of_average(const Step& step, std::size_t average) {
   const at::Tensor one = at::ones({}, step.rate.options().dtype(at::kDouble));
   return step.row.counts_steps
@@ -36,15 +37,16 @@ at::Tensor weight_of_average(const Step& step, std::size_t average) {
              : one;
 }
 
-// What the second pass reads beside an element.
+// The factors that the second pass uses for every element.
 template <class R, class C>
 struct Scaled {
   const R& scale;
   const C& constants;
 };
 
-// A rule has two passes.  measure() brings the averages up to date and gives what is measured
-// beside the values; scale() is the scale of the step by both norms; apply() takes the step.
+// A rule has two passes.  In the first, measure() updates the averages and returns the quantity
+// whose norm is taken beside that of the values.  scale() computes the scale of the step from both
+// norms. In the second pass, apply() takes the step.
 
 struct Lamb {
   template <class T, class C>
@@ -92,20 +94,20 @@ struct Lars {
   }
 };
 
-// Of all elements of a tensor.
+// Norms over all elements of a tensor.
 struct Norms {
   double values = 0, measured = 0;
 };
 
-// Splits a tensor among threads in chunks that do not depend on how many threads there are, nor
-// does a sum over the chunks.
+// Splits a tensor into chunks for threads.  The chunks, and so the order of a sum over them, do not
+// depend on the number of threads.
 class Chunks {
  public:
   explicit Chunks(std::int64_t elements) : elements_(elements) {}
 
   std::int64_t count() const { return (elements_ + kElements - 1) / kElements; }
 
-  /// Calls `run` with the number, the begin and the end of each.
+  /// Calls `run` with the number, the begin and the end of each chunk.
   template <class Run>
   void each(const Run& run) const {
     at::parallel_for(0, count(), 1, [&](std::int64_t first, std::int64_t last) {
@@ -162,7 +164,7 @@ class Layerwise {
   }
 
  private:
-  // The first pass, which leaves the divided gradients and the new averages.
+  // The first pass: writes the divided gradients and the new averages, and returns the norms.
   template <class E, class N>
   static Norms measure(const Pointers<E>& all, const Chunks& chunks, N divisor,
                        const LayerConstants<N>& c) {

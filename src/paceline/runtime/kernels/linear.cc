@@ -11,30 +11,31 @@
 #include "paceline/runtime/kernels/call.h"
 #include "paceline/runtime/kernels/kernels.h"
 
-// A weighted sum of slices in one pass over memory: each is read once, and the sum written once.
-// PyTorch's operations, one after the other, read the sum and write it again with each slice.
+// Computes a weighted sum of slices in one pass over memory: each slice is read once and the sum is
+// written once.  PyTorch's operations, one after the other, would read and write the sum again for
+// each slice.
 
 namespace paceline::runtime {
 namespace {
 
-// Elements, whose sum stays in the cache.
+// Elements of a block, small enough that the block's sum stays in the cache.
 constexpr std::int64_t kCacheBlock = 2048;
 
-/// sum <- w0 a + w1 b + ..., or with `kAdds` sum + w0 a + w1 b + ...  The slices are read side by
-/// side, so that each stays a stream that the processor fetches ahead.
+/// sum <- w0 a + w1 b + ..., or with `kAdds` sum <- sum + w0 a + w1 b + ...  All slices are read in
+/// one loop, so that the processor prefetches each slice as a stream.
 template <bool kAdds, class T, class... Same>
 void sum_side_by_side(T* __restrict sum, const T* __restrict weights,
                       const Same* __restrict... slices) {
   for (std::int64_t i = 0; i < kCacheBlock; ++i) {
-    T value = kAdds ? sum[i] : T{-0.0};  // -0 + x is x, -0 too
+    T value = kAdds ? sum[i] : T{-0.0};  // -0 + x is x, also for x = -0
     const T* weight = weights;
     ((value += *weight++ * slices[i]), ...);
     sum[i] = value;
   }
 }
 
-/// Adds one block, which begins at element `begin`, of the slices from `first` on, at most five of
-/// them; returns how many.
+/// Adds the block that begins at element `begin` of at most five slices, from slice `first` on;
+/// returns the number of slices added.
 template <bool kAdds, class T>
 std::size_t sum_some(T* sum, const std::vector<const T*>& slices, const std::vector<T>& weights,
                      std::size_t first, std::int64_t begin) {
@@ -93,8 +94,8 @@ void sum_in_one_pass(const Call& call) {
   sum_blocks(slices, weights, out.mutable_data_ptr<T>(), out.numel());
 }
 
-/// Whether the sum is of slices of one type on the CPU that lie dense, each either the written one
-/// or apart from it.
+/// Whether all slices are contiguous on the CPU and of one type, and each read slice is the written
+/// slice or does not overlap it.
 bool is_plain(const Call& call) {
   const at::Tensor& out = call.writes[0].front();
   const auto* written = static_cast<const std::byte*>(out.const_data_ptr());
@@ -111,13 +112,13 @@ bool is_plain(const Call& call) {
 void sum_by_operations(const Call& call) {
   const at::Tensor& out = call.writes[0].front();
   const auto read = [&](std::size_t i) { return call.reads[i].front(); };
-  // Integers have no weights but integers.
+  // Integer tensors allow only integer weights.
   const auto weight = [&](std::size_t i) {
     return at::isIntegralType(out.scalar_type(), /*includeBool=*/false)
                ? at::Scalar(static_cast<std::int64_t>(call.numbers[i]))
                : at::Scalar(call.numbers[i]);
   };
-  // In place where only the first read is the written slice.
+  // The sum is computed in place if at most the first read overlaps the written slice.
   bool aliased = false;
   for (std::size_t i = 1; i < call.reads.size(); ++i) {
     aliased = aliased || read(i).is_alias_of(out);

@@ -14,8 +14,8 @@
 #include "paceline/runtime/kernels/call.h"
 #include "paceline/runtime/kernels/table.h"
 
-// What the rules of optimizers have in common.  Each is written once, for numbers and for tensors:
-// values w, gradients g, states s and t.
+// Code that the optimizers' rules share.  Each rule is written once, as a template for numbers and
+// for tensors: values w, gradients g, states s and t.
 
 namespace paceline::runtime {
 
@@ -25,15 +25,15 @@ struct Step {
   const plan::Optimizer& row;
   Operand values, gradients;
   std::vector<Operand> states;
-  at::Tensor rate, count;  // of one element; the count where it is kept
+  at::Tensor rate, count;  // one element each; `count` only if the optimizer counts steps
   std::array<double, 2> decay_rates{};
   double epsilon = 0;
   std::optional<at::Tensor> divisor{};
   std::optional<at::Tensor> found_inf{};  // 1: the update is skipped
 };
 
-/// What a rule reads beside an element, as numbers of the type that it computes in.  R: the
-/// learning rate's type.
+/// The constants that a rule uses for every element, as numbers of the type in which it computes.
+/// R: the learning rate's type.
 template <class N, class R = N>
 struct Constants {
   Constants(const Step& step, R learning_rate)
@@ -48,11 +48,11 @@ struct Constants {
   R rate;
   N decay, momentum;
   bool nesterov;
-  N old, now;  // weights of the running average and of what is new
+  N old, now;  // weights of the running average and of the new value
   N epsilon;
 };
 
-/// The operands of one tensor, as elements of type E.
+/// The operands of one tensor, as pointers to elements of type E.
 template <class E>
 struct Pointers {
   Pointers(const Step& step, std::size_t i)
@@ -68,8 +68,8 @@ struct Pointers {
   E *w, *g, *s = nullptr, *t = nullptr;
 };
 
-/// The operands of one tensor for PyTorch's operators, in the type that these compute in, the
-/// gradients divided.  A missing state is not defined.
+/// The operands of one tensor for PyTorch's operators, converted to the type in which these
+/// compute, and the gradients divided.  A missing state is an undefined tensor.
 class Wide {
  public:
   Wide(const Step& step, std::size_t i) : all_{step.values[i], step.gradients[i]} {
@@ -89,7 +89,7 @@ class Wide {
   at::Tensor& s() { return numbers_[2]; }
   at::Tensor& t() { return numbers_[3]; }
 
-  /// Writes them back.
+  /// Writes the operands back.
   void store() {
     for (std::size_t k = 0; k < all_.size(); ++k) {
       all_[k].copy_(numbers_[k]);
@@ -101,9 +101,10 @@ class Wide {
   std::array<at::Tensor, 4> numbers_;
 };
 
-/// Runs a rule where PyTorch has no fused kernel: `Rule::loop<E, N>`, over elements of type E as
-/// numbers of type N, each result rounded once as in PyTorch's fused kernels; or `Rule::operators`,
-/// of which each is a pass over the memory.
+/// Runs a rule for which PyTorch has no fused kernel.  On a CPU `Rule::loop<E, N>` computes on
+/// elements of type E as numbers of type N and rounds each result once, as PyTorch's fused kernels
+/// do; otherwise `Rule::operators` uses PyTorch's operators, each of which is a pass over the
+/// memory.
 template <class Rule>
 void run_rule(const Step& step) {
   if (step.found_inf && step.found_inf->item<float>() == 1) {

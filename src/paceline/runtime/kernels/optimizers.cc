@@ -19,7 +19,8 @@
 namespace paceline::runtime {
 namespace {
 
-// With the divisor in the form in which PyTorch's fused kernels take it.
+// Reads the operands of an update.  The divisor becomes a tensor, as PyTorch's fused kernels take
+// it.
 Step step_of(const OptimizerSettings& rule, const Call& call) {
   const plan::Optimizer& row = plan::optimizer_named(rule.name);
   const auto state = call.reads.begin() + 2;
@@ -33,7 +34,7 @@ Step step_of(const OptimizerSettings& rule, const Call& call) {
             .count = row.counts_steps ? rate[1].front() : at::Tensor(),
             .decay_rates = rule.decay_rates.value_or(row.decay_rates),
             .epsilon = rule.epsilon.value_or(row.epsilon)};
-  // PyTorch takes no buffer where there is no momentum.
+  // Without momentum, PyTorch's fused kernel takes no momentum buffer.
   if (row.momentum && rule.momentum == 0) {
     step.states.clear();
   }
@@ -50,7 +51,7 @@ Step step_of(const OptimizerSettings& rule, const Call& call) {
   return step;
 }
 
-// The fused kernels take a double on the CPU and a float on a GPU.
+// PyTorch's fused kernels take the learning rate as a double on the CPU and as a float on a GPU.
 at::Tensor learning_rate(const Step& step) {
   return step.rate.is_cpu() ? step.rate : step.rate.to(at::kFloat);
 }
@@ -90,12 +91,12 @@ struct Adadelta {
   }
 };
 
-// A rule that takes each element by itself.
+// A rule that updates each element independently of the others.
 template <class Rule>
 struct Elementwise {
   template <class E, class N>
   static void loop(const Step& step) {
-    constexpr std::int64_t kGrain = 1 << 14;  // elements of a thread, at least
+    constexpr std::int64_t kGrain = 1 << 14;  // least elements per thread
     const Constants<N> constants(step, step.rate.item<N>());
     const N divisor = step.divisor ? step.divisor->item<N>() : N{1};
     for (std::size_t i = 0; i < step.values.size(); ++i) {
@@ -131,8 +132,8 @@ struct Elementwise {
 };
 
 void sgd(const Step& step) {
-  // Its fused kernel for CPUs leaves each whole vector of bf16 parameters as it was
-  // (pytorch#191763; 2.13 has it).
+  // PyTorch's fused SGD kernel for CPUs leaves whole SIMD vectors of bf16 parameters unchanged
+  // (pytorch#191763; 2.13 has this bug).
   if (step.values.front().is_cpu() && step.values.front().scalar_type() == at::kBFloat16) {
     run_rule<Elementwise<Sgd>>(step);
     return;
@@ -169,7 +170,8 @@ void adagrad(const Step& step) {
                       /*maximize=*/false, step.divisor, step.found_inf);
 }
 
-// The mean of the gradients for an optimizer that is not the plan's.
+// Divides the gradients and does nothing else: the caller updates the values with an optimizer of
+// its own.
 void leave_mean(const Step& step) {
   for (const at::Tensor& gradient : step.gradients) {
     if (step.divisor) {
@@ -192,7 +194,7 @@ constexpr auto kRules = std::to_array<Kernel>({{"sgd", sgd},
                                                {"lamb", run_lamb},
                                                {"lars", run_lars}});
 
-// Whether there is one for every optimizer.
+// Checks that every optimizer has a rule.
 static_assert(std::ranges::all_of(plan::kOptimizers, [](const plan::Optimizer& row) {
   return std::ranges::find(kRules, row.rule, &Kernel::rule) != kRules.end();
 }));

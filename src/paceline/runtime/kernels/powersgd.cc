@@ -12,7 +12,7 @@
 namespace paceline::runtime {
 namespace {
 
-// A tensor of the slice, and where its factors begin.
+// A tensor of the slice, and the offsets at which its factors P (left) and Q (right) begin.
 struct Matrix {
   std::int64_t begin = 0, rows = 0, columns = 0, rank = 0;
   std::int64_t left = 0, right = 0;
@@ -48,9 +48,9 @@ void each_matrix(const Call& call, const Use& use) {
   }
 }
 
-// The Q that a matrix starts with: standard normal numbers, each made of two numbers of the random
-// stream.  Every matrix has a part of the stream to itself, so its Q does not depend on which other
-// matrices start in the call.
+// Draws the initial Q of a matrix: standard normal numbers, each made of two numbers of the random
+// stream.  Every matrix uses its own part of the stream, so its Q does not depend on which other
+// matrices are initialized in the call.
 at::Tensor initial_q(const Matrix& matrix, const Call& call) {
   Random random = random_of(call.random, static_cast<std::uint64_t>(0));
   random.seek(static_cast<std::uint64_t>(2 * matrix.right));
@@ -62,7 +62,7 @@ at::Tensor initial_q(const Matrix& matrix, const Call& call) {
   return values;
 }
 
-// LAPACK has no half precision.
+// Computes in float or double precision, because LAPACK has no half precision.
 at::Tensor basis_of(const at::Tensor& p) {
   const bool wide = p.scalar_type() == at::kDouble;
   return std::get<0>(at::linalg_qr(p.to(wide ? at::kDouble : at::kFloat)));

@@ -15,15 +15,15 @@
 namespace paceline::runtime {
 namespace {
 
-// Values that are coded together: compilers vectorize loops of known length.
+// The number of values that are coded together: compilers vectorize loops of known length.
 constexpr std::int64_t kAtOnce = 64;
 
-// Signed multiples of norm / levels.
+// Writes codes: the values as signed multiples of norm / levels.
 void round_some(const std::array<float, kAtOnce>& values, float inverse, float levels,
                 Random& random, std::array<std::int8_t, kAtOnce>& codes) {
   std::array<std::uint64_t, kAtOnce / 2> numbers;
   random.fill(numbers);
-  std::array<std::int32_t, kAtOnce> draws;  // 24 bits: a float holds them
+  std::array<std::int32_t, kAtOnce> draws;  // 24 bits, which a float holds exactly
   for (std::size_t i = 0; i < numbers.size(); ++i) {
     draws[2 * i] = static_cast<std::int32_t>((numbers[i] & 0xFFFFFFFFU) >> 8);
     draws[2 * i + 1] = static_cast<std::int32_t>(numbers[i] >> 40);
@@ -85,7 +85,7 @@ void run_qsgd(const OptimizerSettings& /*rule*/, const Call& call) {
     }
     const auto norm = static_cast<float>(std::sqrt(squares));
     norms.data_ptr<float>()[b] = norm;
-    // What is not finite comes back as not a number: its norm says it.
+    // A block with values that are not finite decodes to NaN, because its norm is not finite.
     const float inverse = norm > 0 && std::isfinite(norm) ? form.levels / norm : 0;
     random.seek(static_cast<std::uint64_t>((begin + 1) / 2));
     if (inverse > 0) {

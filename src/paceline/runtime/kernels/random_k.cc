@@ -16,7 +16,7 @@
 namespace paceline::runtime {
 namespace {
 
-// The elements of tensors, which padding lies between.
+// The elements of all tensors in a slice, numbered without the padding between the tensors.
 class TensorElements {
  public:
   // `borders`: begin and end of each tensor, in ascending order.
@@ -31,7 +31,7 @@ class TensorElements {
 
   std::int64_t count() const { return count_; }
 
-  // Where the `number`-th element lies.
+  // Returns the index in the slice of the `number`-th element.
   std::int64_t place_of(std::int64_t number) const {
     const auto tensor = std::ranges::upper_bound(ends_, number);
     return number + shifts_[static_cast<std::size_t>(tensor - ends_.begin())];
@@ -39,12 +39,12 @@ class TensorElements {
 
  private:
   std::int64_t count_ = 0;
-  std::vector<std::int64_t> ends_;    // of each tensor: elements up to its end
-  std::vector<std::int64_t> shifts_;  // padding before it
+  std::vector<std::int64_t> ends_;    // by tensor: number of elements up to its end
+  std::vector<std::int64_t> shifts_;  // by tensor: padding before it
 };
 
-// k of the places of all elements.  Floyd's algorithm: Bentley and Floyd, "A sample of brilliance",
-// Communications of the ACM 30(9), 1987.
+// Draws k distinct places of elements with Floyd's algorithm: Bentley and Floyd, "A sample of
+// brilliance", Communications of the ACM 30(9), 1987.
 at::Tensor places_of(const TensorElements& elements, std::int64_t k, Random random) {
   const std::int64_t n = elements.count();
   PACELINE_CHECK(k <= n);

@@ -12,7 +12,7 @@
 namespace paceline::runtime {
 namespace {
 
-// Adds one vote to counters whose bits lie in planes, the lowest first.
+// Adds one vote to bit-sliced counters: plane i holds bit i of every counter.
 void add(at::Tensor vote, std::vector<at::Tensor>& planes) {
   for (at::Tensor& plane : planes) {
     const at::Tensor carry = plane.bitwise_and(vote);
@@ -21,7 +21,7 @@ void add(at::Tensor vote, std::vector<at::Tensor>& planes) {
   }
 }
 
-// A 1 where the counter is at least `least`, bit by bit from the lowest.
+// Returns a 1 for each counter that is at least `least`, comparing bits from the lowest on.
 at::Tensor at_least(std::size_t least, const std::vector<at::Tensor>& planes) {
   at::Tensor result = at::full_like(planes.front(), -1);
   for (const at::Tensor& plane : planes) {

@@ -16,18 +16,18 @@
 namespace paceline::runtime {
 namespace {
 
-// Eight bytes of 0 or 1 are one I64, of which the product with this has byte i's bit at place 56 +
-// i: 8 i + (56 - 7 i).  Other pairs of bits meet at other places, each its own, so that nothing is
-// carried.
+// Packs eight bytes of 0 or 1 by a multiplication: in the product of the eight bytes, as one I64,
+// with this constant, byte i's bit stands at position 56 + i = 8 i + (56 - 7 i).  All other pairs
+// of bits meet at positions of their own, so that no carries occur.
 constexpr std::int64_t kCollect = 0x0102040810204080;
 
-// A byte, spread to eight, keeps its bit i in byte i.
+// A byte times kSpread is eight copies of the byte; kDiagonal keeps bit i in copy i.
 constexpr std::int64_t kSpread = 0x0101010101010101;
 constexpr auto kDiagonal = static_cast<std::int64_t>(0x8040201008040201U);
 
 using EightSigns = std::array<float, 8>;
 
-// The signs that each byte stands for.
+// The eight signs that each value of a byte encodes.
 constexpr std::array<EightSigns, 256> kSigns = [] {
   std::array<EightSigns, 256> signs{};
   for (std::size_t byte = 0; byte < signs.size(); ++byte) {
@@ -67,7 +67,7 @@ void pack(const float* values, std::int64_t bytes, std::int8_t* bits) {
   }
 }
 
-// Calls put(value, its sign times the scale), byte by byte.
+// Calls put(value, its sign times the scale) for each value, byte by byte.
 template <class Put>
 void put_signs(const at::Tensor& bits, double scale, const at::Tensor& values, const Put& put) {
   const auto* bytes = bits.const_data_ptr<std::int8_t>();
@@ -88,7 +88,7 @@ void put_signs(const at::Tensor& bits, double scale, const at::Tensor& values, c
   }
 }
 
-// 1 or 0 for each value.
+// Expands bits to one boolean per value.
 at::Tensor spread(const at::Tensor& bits, std::int64_t values) {
   return bits.to(at::kLong)
       .bitwise_and_(0xFF)

@@ -3,19 +3,19 @@
 
 #include <ATen/core/Tensor.h>
 
-// Signs as bits, eight a byte (I8), the first in the lowest.
+// Signs as bits, eight per byte (I8), the first in the lowest bit.
 
 namespace paceline::runtime {
 
-/// A bit of each value: 1 where it is at least zero, 0 where it is below or not a number.  `values`
-/// has a multiple of 8 elements.
+/// Writes one bit per value: 1 if the value is at least zero, 0 if it is negative or NaN.  The
+/// number of values must be a multiple of 8.
 void pack_signs(const at::Tensor& values, const at::Tensor& bits);
 
-/// values = `scale` where the bit is 1, else -`scale`.  The last byte's bits may reach beyond the
-/// values.
+/// values = `scale` where the bit is 1, else -`scale`.  The last byte may have more bits than there
+/// are values left.
 void write_signs(const at::Tensor& bits, double scale, const at::Tensor& values);
 
-/// values += the same.
+/// Adds what write_signs() would write: values += `scale` where the bit is 1, else -`scale`.
 void add_signs(const at::Tensor& bits, double scale, const at::Tensor& values);
 
 }  // namespace paceline::runtime

@@ -14,26 +14,27 @@
 
 namespace paceline::runtime {
 
-/// The optimizer with its own constants; the learning rate is an operand, but for rows of embedding
-/// tables: no training thread sets it on their servers.
+/// The optimizer with its constants.  The learning rate is an operand of the update, except for
+/// rows of embedding tables, on whose servers no training thread sets it: see `rate_of_rows`.
 struct OptimizerSettings {
   std::string name = "sgd";  // an optimizer of plan/optimizer.h
   double momentum = 0.9;     // sgd
   double weight_decay = 1e-4;
   bool nesterov = false;  // sgd
   double rate_decay = 0;  // adagrad
-  /// In place of the operand; null: the operand.
+  /// Replaces the operand; null: the operand holds.
   std::optional<double> rate{};
-  /// In place of those of the optimizer's row; null: the row's.
+  /// Replaces the values of the optimizer's row in plan/optimizer.h; null: the row's values hold.
   std::optional<std::array<double, 2>> decay_rates{};
   std::optional<double> epsilon{};
-  /// False: the update writes the gradients over their divisor, and leaves the values as they are.
+  /// False: the update only divides the gradients by their divisor and leaves the values unchanged.
   bool updates = true;
-  /// Of a group of a layerwise optimizer: each of its slices is a parameter with a rate of its own.
+  /// Set for a group of a layerwise optimizer: each of its slices is one parameter with its own
+  /// scale.
   bool layerwise = false;
-  /// Parameters that have constants of their own.
+  /// Groups of parameters that have their own constants.
   std::vector<OptimizerSettings> groups{};
-  /// Of a group, its values; none lies in two groups.
+  /// The slices of a group's values; no slice lies in two groups.
   std::vector<plan::Slice> slices{};
   std::function<double(std::int64_t step)> rate_of_rows{};
 };
@@ -44,7 +45,7 @@ struct KernelInfo {
   std::string_view name;  // of a row of plan/kernel_traits.h
   void (*kernel)(const OptimizerSettings& rule, const Call& call);
 
-  /// Runs the kernel, of which autograd records nothing.
+  /// Runs the kernel without recording it in autograd.
   void run(const OptimizerSettings& rule, const Call& call) const;
 };
 

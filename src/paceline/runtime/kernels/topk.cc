@@ -20,7 +20,8 @@
 namespace paceline::runtime {
 namespace {
 
-// What orders magnitudes: the bits of a number without its sign; NaN counts as infinity.
+// Returns a key that orders magnitudes: the bits of a number without its sign; NaN counts as
+// infinity.
 template <class Real>
 auto order_of(Real value) {
   using Bits = std::conditional_t<sizeof(Real) == 4, std::uint32_t, std::uint64_t>;
@@ -32,7 +33,7 @@ auto order_of(Real value) {
 template <class Real>
 using BitsOf = decltype(order_of(Real{}));
 
-// Sums that may be among the largest, in ascending order of their places.
+// Candidates for the largest sums, in ascending order of their indices.
 template <class Real>
 struct Found {
   std::vector<std::int32_t> places;
@@ -44,7 +45,7 @@ struct Found {
   }
 };
 
-// What is taken of the sums, in which zeros stay.
+// The values and indices that are taken out of the sums; the taken sums become zero.
 template <class Real>
 struct Taken {
   std::span<Real> values;
@@ -53,22 +54,22 @@ struct Taken {
 
 constexpr std::int64_t kBlock = 16, kBlocks = 256;
 
-// The choice is made as the program is loaded, before sanitizers are ready.
+// Vector clones are chosen while the program is loaded, before sanitizers are ready.
 #if defined(__x86_64__) && !defined(__SANITIZE_THREAD__) && !defined(__SANITIZE_ADDRESS__)
 #define PACELINE_VECTOR_CLONES __attribute__((target_clones("avx2", "default")))
 #else
 #define PACELINE_VECTOR_CLONES
 #endif
 
-// Adds kBlocks blocks; writes down which of them hold a magnitude of at least
-// `bound`, where NaN is above infinity, and returns how many.  In vector
-// instructions of the machine that it runs on.
+// Adds kBlocks blocks, in the widest vector instructions of the machine.  Writes to `holding` the
+// blocks with a magnitude of at least `bound`, where NaN is above infinity, and returns their
+// number.
 PACELINE_VECTOR_CLONES int add_blocks(float* __restrict sums, const float* __restrict addends,
                                       std::int32_t bound, int* __restrict holding) {
   int count = 0;
   for (int block = 0; block < kBlocks; ++block) {
     std::int32_t most = 0;
-    // A constant number of turns, or -O2 makes no vectors of it.
+    // The loop has a constant number of iterations; otherwise -O2 would not vectorize it.
     for (int i = 0; i < kBlock; ++i) {
       sums[i] += addends[i];
       most = std::max(
@@ -82,7 +83,8 @@ PACELINE_VECTOR_CLONES int add_blocks(float* __restrict sums, const float* __res
   return count;
 }
 
-// A magnitude that probably somewhat more than k sums reach: of a sample, at equal distances.
+// Estimates, from a sample at equal distances, a magnitude that probably somewhat more than k sums
+// reach.
 template <class Real>
 BitsOf<Real> probable_bound(const Real* sums, const Real* addends, std::int64_t n, std::int64_t k) {
   constexpr std::int64_t kSample = 1 << 14;
@@ -91,7 +93,8 @@ BitsOf<Real> probable_bound(const Real* sums, const Real* addends, std::int64_t 
   for (std::int64_t i = 0; i < n; i += step) {
     sample.push_back(order_of(sums[i] + addends[i]));
   }
-  // Four standard deviations more than the k-th of all has above it.
+  // The bound's rank in the sample is 4 standard deviations beyond the expected rank of the k-th
+  // largest.
   const double expected =
       static_cast<double>(k) / static_cast<double>(n) * static_cast<double>(sample.size());
   const auto place = std::min(std::ssize(sample) - 1,
@@ -100,7 +103,7 @@ BitsOf<Real> probable_bound(const Real* sums, const Real* addends, std::int64_t 
   return sample[static_cast<std::size_t>(place)];
 }
 
-// Adds; the sums whose magnitude is at least `bound`.
+// Adds the addends; returns the sums whose magnitude is at least `bound`.
 Found<float> add_and_find(float* sums, const float* addends, std::int64_t n, std::uint32_t bound) {
   Found<float> found;
   const auto keep = [&](std::int64_t i) {
@@ -127,7 +130,7 @@ Found<float> add_and_find(float* sums, const float* addends, std::int64_t n, std
   return found;
 }
 
-// Takes k of what was found, of equal ones the lower places.
+// Takes the k largest of the candidates; of equal magnitudes those at lower indices.
 template <class Real>
 void take(const Found<Real>& found, Real* sums, const Taken<Real>& taken) {
   const auto k = std::ssize(taken.places);
@@ -151,14 +154,15 @@ void take(const Found<Real>& found, Real* sums, const Taken<Real>& taken) {
   }
 }
 
-// Finds at least the k largest.  One pass counts the sums by the high bits of their magnitude, a
-// second collects those that may be taken.
+// Finds at least the k largest.  One pass counts the sums by the high bits of their magnitude; a
+// second pass collects the candidates.
 template <class Real>
 Found<Real> find_by_counts(const Real* sums, std::int64_t n, std::int64_t k) {
   using Bits = BitsOf<Real>;
   constexpr int kBits = 11;
   constexpr int kShift = 8 * sizeof(Real) - 1 - kBits;
-  constexpr std::int64_t kWays = 4;  // counts that no neighbor waits for
+  constexpr std::int64_t kWays = 4;  // separate counters, so that increments do not wait for each
+                                     // other
   std::array<std::array<std::uint32_t, std::size_t{1} << kBits>, kWays> counts{};
   for (std::int64_t i = 0; i < n; ++i) {
     ++counts[i % kWays][order_of(sums[i]) >> kShift];
@@ -184,7 +188,8 @@ Found<Real> find_by_counts(const Real* sums, std::int64_t n, std::int64_t k) {
   return all;
 }
 
-// Fewer than k sums, all that are not zero, with zeros of the lowest places.
+// Fills up candidates that are fewer than k, and include all nonzero sums, with zeros at the lowest
+// indices.
 template <class Real>
 Found<Real> with_zeros(const Found<Real>& found, const Real* sums, std::int64_t k) {
   Found<Real> all;
@@ -204,18 +209,18 @@ Found<Real> with_zeros(const Found<Real>& found, const Real* sums, std::int64_t 
   return all;
 }
 
-// Adds, and takes the k largest magnitudes of the sums, in ascending order of their places; of
-// equal ones those of the lower places.
+// Adds the addends, and takes the k largest magnitudes of the sums, in ascending order of their
+// indices; of equal magnitudes those at lower indices.
 //
-// Few of many are found in the pass that adds, above a bound that a sample gives.  Where the bound
-// was too high, all sums are counted.
+// If k is small against n, the candidates are found in the pass that adds, above a bound that a
+// sample gives.  If fewer than k sums reach this bound, find_by_counts() looks at all sums.
 template <class Real>
 void take_largest(Real* sums, const Real* addends, std::int64_t n, const Taken<Real>& taken) {
   const auto k = std::ssize(taken.places);
-  constexpr std::int64_t kMany = 1 << 16, kFew = 32;  // at most 1 of kFew
+  constexpr std::int64_t kMany = 1 << 16, kFew = 32;  // sampling pays if k <= n / kFew
   if constexpr (std::is_same_v<Real, float>) {
     if (n >= kMany && k <= n / kFew) {
-      // Above a bound of zero lie all.
+      // With a bound of zero, every sum would be a candidate.
       const std::uint32_t bound = std::max(probable_bound(sums, addends, n, k), std::uint32_t{1});
       auto found = add_and_find(sums, addends, n, bound);
       if (std::ssize(found.places) < k) {
@@ -231,8 +236,8 @@ void take_largest(Real* sums, const Real* addends, std::int64_t n, const Taken<R
   take(find_by_counts(sums, n, k), sums, taken);
 }
 
-// The places of the k largest magnitudes, in ascending order, on any device; of equal magnitudes
-// those at the lower places.
+// Returns the indices of the k largest magnitudes, in ascending order, on any device; of equal
+// magnitudes those at lower indices.
 at::Tensor largest(const at::Tensor& values, std::int64_t k) {
   at::Tensor magnitudes = values.abs();
   magnitudes.masked_fill_(magnitudes.isnan(), std::numeric_limits<double>::infinity());
@@ -247,7 +252,8 @@ at::Tensor largest(const at::Tensor& values, std::int64_t k) {
   return taken.nonzero().view({k});
 }
 
-// Whether the loops for the CPU take these; then they have.
+// Runs the loops for the CPU and returns true if they support the call's tensors; else returns
+// false.
 template <class Real>
 bool taken_on_host(const Call& call) {
   const at::Tensor& values = call.writes[0].front();

@@ -12,13 +12,14 @@
 namespace paceline::runtime {
 namespace {
 
-// Elements of the values that have the settings of one group; of a layerwise group one parameter.
+// A range of values that have the settings of one group; in a layerwise group, one parameter.
 struct Segment {
-  std::int64_t begin = 0, end = 0;  // in the buffer
-  std::size_t group = 0;            // as many as there are groups: none
+  std::int64_t begin = 0, end = 0;  // in elements of the buffer
+  std::size_t group = 0;            // the number of groups if it belongs to none
 };
 
-// Of the written slice, ascending, without a gap.  It holds parameters of layerwise groups whole.
+// Returns the segments of the written slice, ascending and without gaps.  The slice must hold each
+// parameter of a layerwise group completely.
 std::vector<Segment> segments_of(const OptimizerSettings& rule, const plan::Slice& written) {
   const std::int64_t end = written.begin + written.count;
   const auto layerwise = [&](std::size_t group) {
@@ -57,13 +58,13 @@ std::vector<Segment> segments_of(const OptimizerSettings& rule, const plan::Slic
   return all;
 }
 
-// The part of an update's call that `group` has.  A flat slice is cut into
+// Returns the part of an update's call that belongs to `group`.  A flat slice is cut into
 // `segments`; a parameter's own tensor is a view of its place in the buffer.
 Call part_of(const Call& call, const std::vector<Segment>& segments, std::size_t group) {
   const Operand& values = call.reads[0];
   const bool flat = values.size() == 1 && values.front().numel() == call.written.count;
   Call part = call;
-  // What is read besides are scalars.
+  // The operands beyond the written ones are scalars.
   for (std::size_t i = 0; i < call.writes.size(); ++i) {
     const Operand& whole = call.reads[i];
     Operand& some = part.reads[i];
@@ -115,7 +116,7 @@ void run_count(const OptimizerSettings& /*rule*/, const Call& call) {
 void run_check(const OptimizerSettings& /*rule*/, const Call& call) {
   at::Tensor found_inf = call.writes[1].front();
   found_inf.zero_();
-  // This call can divide as well.  The update does it, so the divisor is one.
+  // The ATen call can also divide.  run_update() divides instead, so the divisor is one here.
   at::_amp_foreach_non_finite_check_and_unscale_(call.writes[0], found_inf,
                                                  at::ones_like(found_inf));
 }
