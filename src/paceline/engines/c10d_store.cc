@@ -130,7 +130,7 @@ std::shared_ptr<C10dStore> store_of_job(const std::string& job, const StorePtr& 
 // of the program; TORCH_CPP_LOG_LEVEL overrides this.
 void quiet_torch_logs() {
   FLAGS_caffe2_log_level = c10::GLOG_FATAL;
-  c10::initLogging();  // reads the variable
+  c10::initLogging();  // reads TORCH_CPP_LOG_LEVEL
 }
 
 class TorchKeyValueStore final : public launch::KeyValueStore {

@@ -70,8 +70,8 @@ class Channel {
   /// Returns the transfers that have ended since the last call.
   virtual std::vector<CollectiveSpan> take_transfers() { return {}; }
 
-  /// This communicator as PyTorch's own classes want it (c10d::Reducer), for tensors on the CPU and
-  /// on the spec's device; what goes through it is booked in the same ledger.
+  /// Returns this communicator for PyTorch's own classes (c10d::Reducer), for tensors on the CPU
+  /// and on the spec's device; its operations are booked in the same ledger.
   virtual c10::intrusive_ptr<c10d::ProcessGroup> process_group() = 0;
 };
 
@@ -92,8 +92,8 @@ struct ChannelSpec {
   at::Device device{at::kCPU};
   /// Bytes of the largest operation that the channel will perform; 0: unknown.
   std::int64_t largest_operation = 0;
-  /// Holds every operation until this link would have delivered it; null: the engine's own speed.
-  /// For tensors on the CPU.
+  /// Each operation lasts at least until this link would have delivered it; null: the engine's own
+  /// speed. Only for tensors on the CPU.
   std::shared_ptr<Link> link{};
 };
 

@@ -63,8 +63,9 @@ class Link {
   /// at once.
   VirtualLink::Lane add_lane(int concurrent, Direction direction = Direction::kOut);
 
-  /// An operation is issued; `done` is called once, from the link's thread, or at once with the
-  /// error where the engine fails.  One without a name is not among take_operations().
+  /// Tells that an operation is issued.  `done` is called once: by the link's thread, or, if the
+  /// engine fails, with the error in engine_done().  take_operations() omits an operation without a
+  /// name.
   Ticket start(std::int64_t bytes, int latencies, Done done,
                std::optional<LinkedName> name = std::nullopt,
                VirtualLink::Lane lane = VirtualLink::kOpen);

@@ -219,7 +219,7 @@ void LinkBackend::issue(Send& send, std::int64_t link_end_ns) {
     throw;
   }
   watch_message(
-      stamped, work, [stamp] {},  // which is read until it is sent
+      stamped, work, [stamp] {},  // keeps the stamp alive until it is sent
       [link = link_, ticket = send.ticket](const std::exception_ptr& error) {
         link->engine_done(ticket, error);
       });

@@ -22,8 +22,9 @@ struct RankContext {
   launch::Heartbeat& heartbeat;
 };
 
-/// Called before the failure of any rank ends this process, where nobody supervises the ranks; on
-/// another thread where the body is stuck.  Adds the role of a rank that can no longer tell it.
+/// Called before the failure of any rank ends this process, if no parent supervises the ranks; if
+/// the body is stuck, on another thread.  May set the role in `cause` for a rank that can no longer
+/// report its role itself.
 using OnFailure = std::function<void(launch::FailureNotice& cause)>;
 
 /// Whether the launcher kills this process within a second, as mpirun does after it has asked the

@@ -34,8 +34,8 @@ struct World {
 /// stop meanwhile.
 World join(const launch::Launch& launch, std::chrono::milliseconds timeout);
 
-/// Announces that this rank leaves.  The rank that serves the store stays until all ranks have
-/// left, or `timeout` is over, because they need the store until then.
+/// Announces that this rank leaves.  The rank that serves the store stays until all ranks have left
+/// or `timeout` is over, because the others need the store until then.
 void leave(const World& world, std::chrono::milliseconds timeout);
 
 /// Whether all hosts are equal.
