@@ -7,11 +7,11 @@
 
 namespace paceline {
 
-/// The machine's monotonic clock, since an unspecified start.  Times of two machines, or of two
-/// boots, must not be compared.
+/// Returns the time of the machine's monotonic clock since an unspecified start.  Times of two
+/// machines, or of two boots, must not be compared.
 std::chrono::nanoseconds steady_now();
 
-/// The same as a plain number, for sample vectors.
+/// Returns steady_now() as a plain number, for vectors of samples.
 std::int64_t steady_ns();
 
 inline double to_seconds(std::chrono::nanoseconds duration) {
@@ -22,15 +22,15 @@ inline std::chrono::milliseconds to_milliseconds(double seconds) {
   return std::chrono::milliseconds(static_cast<std::int64_t>(seconds * 1000));
 }
 
-/// Sleeps until `steady_ns()` has reached `until_ns`, without the 50 us by which the kernel is
-/// otherwise late to save wake-ups (the thread keeps that).
+/// Sleeps until `steady_ns()` has reached `until_ns`.  Reduces the thread's timer slack for good,
+/// so that the kernel does not delay wake-ups by 50 us.
 void sleep_until_ns(std::int64_t until_ns);
 
-/// Median cost of one `steady_ns()` call on this machine, in nanoseconds, from
-/// `batches` batches of 1000 calls.  Takes about 30 us a batch.
+/// Returns the median cost of one `steady_ns()` call on this machine, in nanoseconds, over
+/// `batches` batches of 1000 calls.  A batch takes about 30 us.
 double clock_cost_ns(int batches = 11);
 
-/// Time since construction.
+/// Measures the time since its construction.
 class Stopwatch {
  public:
   std::chrono::nanoseconds elapsed() const { return steady_now() - start_; }
@@ -40,7 +40,7 @@ class Stopwatch {
   std::chrono::nanoseconds start_ = steady_now();
 };
 
-/// The time now, to the second, as records have it: "2026-01-31T17:45:00Z".
+/// Returns the current time to the second, in the format of records: "2026-01-31T17:45:00Z".
 std::string utc_now();
 
 }  // namespace paceline

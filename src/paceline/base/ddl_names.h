@@ -4,14 +4,15 @@
 #include <array>
 #include <string_view>
 
-// Words of ddl-benchmarks' command lines, those of BlueFog, and ours.
+// The names in the command lines of ddl-benchmarks and BlueFog, and Paceline's names for the same
+// things.
 
 namespace paceline {
 
 struct DdlName {
   std::string_view theirs;
   std::string_view ours;
-  /// Options with which ours does as theirs by default; empty: none.
+  /// Options that make ours behave as theirs does by default; empty: none.
   std::string_view options = {};
 };
 
@@ -24,7 +25,7 @@ inline constexpr auto kDdlMethods = std::to_array<DdlName>({
     {"wfbpps", "wfbp+ps"},
     {"byteschedulerps", "bytescheduler+ps"},
 });
-// Its compressors, which stand for its methods too, on BSP.
+// The compressors of ddl-benchmarks, which also stand for its methods, on BSP.
 inline constexpr auto kDdlCompressors = std::to_array<DdlName>({
     {"signum", "sign"},
     {"efsignum", "ef-sign"},
@@ -36,7 +37,7 @@ inline constexpr auto kDdlModels = std::to_array<DdlName>({
     {"bert_base", "bert-base"},
 });
 
-// BlueFog's optimizers, each around SGD beside backward.
+// BlueFog's optimizers, each with SGD beside the backward pass.
 inline constexpr auto kBluefogOptimizers = std::to_array<DdlName>({
     {"neighbor_allreduce", "neighbor-allreduce", "+awc:window=backward"},
     {"hierarchical_neighbor_allreduce", "hierarchical-neighbor-allreduce", "+awc:window=backward"},
@@ -46,7 +47,7 @@ inline constexpr auto kBluefogOptimizers = std::to_array<DdlName>({
     {"win_put", "win-put:topology=one-peer-exp", "+awc"},
 });
 
-/// The row of `theirs`, or null.
+/// Returns the row of `theirs`, or null.
 template <class Table>
 const DdlName* find_ddl_name(const Table& table, std::string_view theirs) {
   for (const DdlName& name : table) {

@@ -7,7 +7,7 @@
 
 namespace paceline {
 
-/// How long a command may print nothing before it says what it is doing.
+/// How long a command may print nothing before it reports what it is doing.
 inline constexpr std::chrono::seconds kNoticeDelay{5};
 
 /// Calls `call` once, on a thread of its own, unless this object is destroyed within `delay`.

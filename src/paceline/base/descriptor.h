@@ -8,7 +8,8 @@
 
 namespace paceline {
 
-/// A file descriptor with one owner, which closes it and leaves errno as it was; -1: none.
+/// A file descriptor with one owner; -1: none.  The owner closes the descriptor and leaves errno
+/// unchanged.
 class Descriptor {
  public:
   explicit Descriptor(int number = -1) : number_(number) {}
@@ -22,7 +23,7 @@ class Descriptor {
   int number() const { return number_; }
   bool is_open() const { return number_ >= 0; }
 
-  /// Leaves the descriptor to the caller.
+  /// Returns the descriptor, which the caller must close.
   int release() { return std::exchange(number_, -1); }
 
   void close() {

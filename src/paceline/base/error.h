@@ -9,40 +9,40 @@
 
 namespace paceline {
 
-/// The caller asked for something that cannot be: names the option or key, the offending value and
-/// what is allowed.  The program exits with 2.
+/// The caller asked for something impossible.  The text names the option or key, the offending
+/// value and the allowed values.  The program exits with 2.
 class UsageError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-/// The world of ranks, a device or the machine failed: names the rank, the operation and the time
-/// waited.  The program exits with 3.
+/// The world of ranks, a device or the machine failed.  The text names the rank, the operation and
+/// the time waited.  The program exits with 3.
 class WorldError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-/// A wait for other ranks took too long.  The cause is as a rule the failure of another rank, which
-/// is told instead where it is known.
+/// A wait for other ranks took too long.  The cause is usually the failure of another rank, which
+/// is reported instead if it is known.
 class PeerTimeout : public WorldError {
  public:
   using WorldError::WorldError;
 };
 
-/// What the program exits with after each of them.
+/// The program's exit codes after each of these errors.
 inline constexpr int kUsageErrorStatus = 2;
 inline constexpr int kWorldErrorStatus = 3;
 
 namespace detail {
-/// Prints a broken invariant with both values and aborts.
+/// Prints a violated invariant with both values and aborts.
 [[noreturn]] void check_failed(const char* file, int line, std::string_view expression,
                                const std::string& values);
 }  // namespace detail
 
 }  // namespace paceline
 
-/// A bug of ours, never a user's mistake; checked in Release too.
+/// Checks an invariant, in Release too: a violation is a bug of Paceline, never a user's mistake.
 #define PACELINE_CHECK(condition)                                           \
   do {                                                                      \
     if (!(condition)) {                                                     \

@@ -3,21 +3,20 @@
 
 #include "paceline/base/error.h"
 
-// What the program and its ranks exit with, beside the codes of the errors.
+// Exit codes of the program and its ranks, in addition to those of the errors.
 
 namespace paceline {
 
-/// A run went to its end and has failed cases, or a comparison has found what
-/// --fail-on names.
+/// A run completed with failed cases, or a comparison found a difference that --fail-on names.
 inline constexpr int kFailedStatus = 1;
 
-/// Values were not what they must be.
+/// Computed values differ from the expected ones.
 inline constexpr int kWrongValuesStatus = 3;
 
-/// A comparison lacks what a verdict needs.
+/// A comparison lacks the data that a verdict needs.
 inline constexpr int kUndecidedStatus = 4;
 
-/// A signal ended or stopped the process: the signal more.
+/// A signal ended or stopped the process: the exit code is this plus the signal's number.
 inline constexpr int kSignalStatus = 128;
 
 }  // namespace paceline

@@ -42,7 +42,7 @@ class File {
     }
   }
 
-  // A pipe or a terminal cannot be synced and need not be.
+  // A pipe or a terminal cannot be synced, and need not be.
   void sync() const {
     if (::fsync(descriptor_.number()) != 0 && errno != EINVAL && errno != EROFS) {
       fail("sync", path_, errno);
@@ -75,7 +75,7 @@ std::filesystem::path folder_of(const std::filesystem::path& path) {
   return parent.empty() ? "." : parent;
 }
 
-// A new name is durable only after its folder is.
+// A new file name is durable only after its folder is synced.
 void sync_folder_of(const std::filesystem::path& path) {
   const File folder(folder_of(path), O_RDONLY | O_DIRECTORY);
   if (folder.is_open()) {
@@ -122,8 +122,8 @@ void check_writable(std::string_view option, const std::filesystem::path& path) 
   if (!path.has_filename() || !std::filesystem::is_directory(folder, error)) {
     reject(fmt::format("there is no folder {}", folder.string()));
   }
-  // Tried, since permissions alone do not say it: root is let into every folder, and a file system
-  // may be read-only or have no files of ours.
+  // Tries to create a file, because permissions are not enough: root may enter every folder, and a
+  // file system may be read-only or refuse new files.
   auto trial = path;
   trial += fmt::format(".{}.tmp", ::getpid());
   if (!File(trial, O_WRONLY | O_CREAT | O_EXCL).is_open()) {
@@ -143,7 +143,7 @@ void write_atomically(const std::filesystem::path& path, std::string_view text) 
     target.write(text);
     return;
   }
-  // A link stays a link: its target is what gets replaced.
+  // A symbolic link stays a link: its target is replaced.
   auto target = std::filesystem::weakly_canonical(path, error);
   if (error) {
     target = path;

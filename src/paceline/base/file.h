@@ -9,32 +9,31 @@
 
 namespace paceline {
 
-/// Fails with a UsageError that names `option` unless `path` could be created or appended to.
-/// Creates and changes nothing: meant for the moment before time is spent on what will be written
-/// there.
+/// Throws UsageError that names `option` unless `path` could be created or appended to.  Leaves no
+/// file and changes none: meant to be called before time is spent on the content.
 void check_writable(std::string_view option, const std::filesystem::path& path);
 
-/// Replaces the file's content so that a reader sees all of the old or all of the new text.  What
-/// is not a regular file (a pipe, /dev/stdout) is written to directly.  Throws WorldError.
+/// Replaces the file's content so that a reader sees either all of the old or all of the new text.
+/// A path that is no regular file (a pipe, /dev/stdout) is written to directly.  Throws WorldError.
 void write_atomically(const std::filesystem::path& path, std::string_view text);
 
-/// The whole file; throws a UsageError that names the path and the reason.
+/// Returns the whole file; throws UsageError that names the path and the reason.
 std::string read_text(const std::filesystem::path& path);
 
-/// The whole file, or nothing where it cannot be read: for /proc and /sys.
+/// Returns the whole file, or nothing if it cannot be read; meant for /proc and /sys.
 std::optional<std::string> read_text_if_readable(const std::filesystem::path& path);
 
-/// The lines of `text`.  A last line without a newline counts; an empty text has none.
+/// Returns the lines of `text`.  A last line without a newline counts; an empty text has no lines.
 std::vector<std::string> split_lines(std::string_view text);
 
-/// A file that a command is to write; no path: it is not asked for.
+/// A file that a command is to write; an empty path: the user did not ask for this file.
 struct Output {
   std::string_view flag;
   std::string path;
 };
 
-/// Throws UsageError where two outputs are one file, of which the later one would be kept, and
-/// where one is a file that is read, or cannot be written. Devices and pipes may be shared.
+/// Throws UsageError if two outputs are the same file (only the later would remain), or if an
+/// output is also an input or cannot be written.  Devices and pipes may be shared.
 void check_outputs(const std::vector<Output>& outputs, const std::vector<Output>& inputs = {});
 
 }  // namespace paceline

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string_view>
 
-// Fowler, Noll and Vo's hash, variant 1a: equal on every host, unlike std::hash.
+// The hash of Fowler, Noll and Vo, variant 1a.  It is equal on every host, unlike std::hash.
 
 namespace paceline {
 

@@ -12,7 +12,7 @@
 namespace paceline {
 namespace {
 
-/// "[fd00::7]:4", where the first bracket closes.
+/// Splits a text such as "[fd00::7]:4"; `close` is the index of the closing bracket.
 HostText split_bracketed(std::string_view text, std::size_t close) {
   const std::string_view address = text.substr(1, close - 1);
   const std::string_view rest = text.substr(close + 1);

@@ -88,7 +88,8 @@ void JsonPlace::check_object() const {
 
 std::uint64_t JsonPlace::integer(std::uint64_t least, std::uint64_t most,
                                  std::string_view expected) const {
-  // Values made in memory, not parsed, may be signed and yet fit.
+  // A number in a document that was made in memory, not parsed, may be signed although it is not
+  // negative.
   const bool natural =
       value.is_number_unsigned() || (value.is_number_integer() && value.get<std::int64_t>() >= 0);
   const std::uint64_t number = natural ? value.get<std::uint64_t>() : 0;

@@ -9,7 +9,7 @@
 namespace paceline {
 namespace {
 
-// More hosts than this in one list is a typing error, not a cluster.
+// A list with more hosts than this is a typing error, not a cluster.
 constexpr long kMostHosts = 100'000;
 
 std::optional<long> number(std::string_view text) {
@@ -22,7 +22,7 @@ std::optional<long> number(std::string_view text) {
       "the node list '{}' cannot be read at '{}'; expected such as a,b[1-3]", list, part));
 }
 
-// The numbers of "1-3", or "07" itself; leading zeros are kept.
+// Returns the numbers of "1-3", or "07" itself; leading zeros are kept.
 std::vector<std::string> expand_range(std::string_view range, std::string_view list) {
   const auto dash = range.find('-');
   const auto low_text = range.substr(0, dash);
@@ -51,7 +51,7 @@ void expand_name(const std::string& before, std::string_view rest, std::string_v
     out.push_back(before + std::string(rest));
     return;
   }
-  // split_node_list() has seen that brackets open and close in turn.
+  // split_node_list() has already checked that brackets open and close in turn.
   const auto close = rest.find(']', open);
   const auto inside = rest.substr(open + 1, close - open - 1);
   const std::string start = before + std::string(rest.substr(0, open));

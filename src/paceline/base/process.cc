@@ -40,7 +40,7 @@ class Countdown {
   Stopwatch stopwatch_;
 };
 
-// Reads until the end of the stream; false where the deadline came first.
+// Reads until the end of the stream; returns false if the deadline came first.
 bool drain(int descriptor, const Countdown& countdown, std::string& text) {
   std::array<char, 4096> buffer{};
   for (;;) {
@@ -61,7 +61,7 @@ bool drain(int descriptor, const Countdown& countdown, std::string& text) {
   }
 }
 
-// Waits for the end of `child`; nothing where the deadline came first.
+// Waits for the end of `child`; returns nothing if the deadline came first.
 std::optional<int> wait_for(pid_t child, const Countdown& countdown) {
   constexpr int kLookEveryMs = 2;
   int status = 0;
@@ -153,7 +153,8 @@ std::optional<std::int64_t> peak_memory_bytes() {
   return std::nullopt;
 }
 
-// One arena a thread stays: those that watch a hung thread must not wait for a lock that it holds.
+// The default of one arena per thread stays, because threads that watch a hung thread must not wait
+// for an allocator lock that it holds.
 void keep_freed_memory() {
 #ifdef __GLIBC__
   mallopt(M_MMAP_MAX, 0);
@@ -162,7 +163,7 @@ void keep_freed_memory() {
 #endif
 }
 
-// What is freed and kept by the allocator is not held.
+// Memory that the allocator keeps after it was freed does not count as held.
 bool reset_peak_memory() {
 #ifdef __GLIBC__
   malloc_trim(0);
@@ -176,7 +177,7 @@ std::int64_t usable_memory_bytes() {
   std::int64_t bytes = static_cast<std::int64_t>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE);
   for (const char* path :
        {"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"}) {
-    std::int64_t limit = 0;  // stays 0 where the file says "max"
+    std::int64_t limit = 0;  // stays 0 if the file contains "max"
     if (std::ifstream(path) >> limit && limit > 0) {
       bytes = std::min(bytes, limit);
     }

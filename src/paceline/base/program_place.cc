@@ -15,7 +15,7 @@ fs::path program_path() {
 std::vector<std::string> roots_of(std::string_view kind) {
   std::vector<std::string> roots = {"."};
   std::error_code none;
-  // build/release/apps/paceline/paceline, site-packages/paceline/bin/paceline
+  // The program is build/release/apps/paceline/paceline or site-packages/paceline/bin/paceline.
   fs::path folder = program_path().parent_path();
   for (int up = 0; up < 5 && folder.has_relative_path(); ++up) {
     if (fs::is_directory(folder / kind, none)) {

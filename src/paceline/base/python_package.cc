@@ -19,7 +19,8 @@ bool is_there(const fs::path& path) {
 
 bool is_package(const fs::path& folder) { return is_there(folder / "run_module.py"); }
 
-// Of PREFIX/lib/pythonX.Y/site-packages/NAME: PREFIX/bin/python3, else the python3 of PATH.
+// For PREFIX/lib/pythonX.Y/site-packages/NAME returns PREFIX/bin/python3, else
+// PREFIX/bin/pythonX.Y, else the python3 of PATH.
 std::string interpreter_beside(const fs::path& package) {
   const fs::path libraries = package.parent_path().parent_path();
   const fs::path folder = libraries.parent_path().parent_path() / "bin";
@@ -31,7 +32,7 @@ std::string interpreter_beside(const fs::path& package) {
   return "python3";
 }
 
-// Where `program` was built: the nearest folder above it that has the package.
+// Returns the source tree of `program`: the nearest folder above it that has the package.
 fs::path source_tree(const fs::path& program) {
   for (fs::path folder = program.parent_path(); folder.has_relative_path();
        folder = folder.parent_path()) {

@@ -21,7 +21,7 @@ struct Product {
   std::uint64_t upper, lower;
 };
 
-// The 128-bit product from four 64-bit ones: standard C++ has no wider type.
+// Returns the 128-bit product from four 64-bit products, because standard C++ has no wider type.
 Product multiply(std::uint64_t a, std::uint64_t b) {
   const std::uint64_t ll = std::uint64_t{low(a)} * low(b);
   const std::uint64_t lh = std::uint64_t{low(a)} * high(b);

@@ -10,19 +10,18 @@
 
 namespace paceline {
 
-/// Philox4x32 with 10 rounds: 128 random bits as a pure function of a counter and a key.  Salmon,
-/// Moraes, Dror and Shaw, "Parallel Random Numbers: As
-/// Easy as 1, 2, 3", SC 2011.
+/// Philox4x32 with 10 rounds: returns 128 random bits as a pure function of a counter and a key.
+/// Salmon, Moraes, Dror and Shaw, "Parallel Random Numbers: As Easy as 1, 2, 3", SC 2011.
 std::array<std::uint32_t, 4> philox4x32(std::array<std::uint32_t, 4> counter,
                                         std::array<std::uint32_t, 2> key);
 
-/// Random numbers that depend on (seed, stream, position) alone: the same on every machine and
-/// compiler, and independent between streams, so that each rank, step or resample may have its own
-/// without any of them being shared.
+/// Random numbers that depend only on (seed, stream, position): they are equal on every machine and
+/// compiler, and independent between streams.  So each rank, step or resample can have its own
+/// stream without shared state.
 ///
-/// The key is the seed; the counter is the position (low 64 bits) and the stream (high 64 bits).  A
-/// uniform random bit generator as std::shuffle
-/// wants it; std's distributions differ between libraries, so use the members.
+/// The key is the seed; the counter is the position (low 64 bits) and the stream (high 64 bits).
+/// This class is a uniform random bit generator for std::shuffle.  Use its members instead of std's
+/// distributions, which differ between libraries.
 class Random {
  public:
   using result_type = std::uint64_t;
@@ -32,10 +31,10 @@ class Random {
   static constexpr result_type min() { return 0; }
   static constexpr result_type max() { return std::numeric_limits<result_type>::max(); }
 
-  /// The next 64 bits.
+  /// Returns the next 64 bits.
   result_type operator()();
 
-  /// As many of the next numbers, at a few nanoseconds each.
+  /// Fills `numbers` with the next numbers, at a few nanoseconds each.
   void fill(std::span<result_type> numbers);
 
   /// Uniform in [0, 1), a multiple of 2^-53.
@@ -49,7 +48,7 @@ class Random {
   /// its last bit may differ between machines.
   double normal();
 
-  /// Goes to 64-bit number `position` of the stream.
+  /// Moves to the 64-bit number at `position` in the stream.
   void seek(std::uint64_t position) { position_ = position; }
 
  private:
@@ -58,13 +57,13 @@ class Random {
   std::uint64_t seed_;
   std::uint64_t stream_;
   std::uint64_t position_ = 0;  // in units of 64 bits; a block holds two
-  std::uint64_t block_ = 0;     // which block `bits_` holds
+  std::uint64_t block_ = 0;     // the block that `bits_` holds
   std::array<std::uint64_t, 2> bits_{};
   bool filled_ = false;
 };
 
-/// Brings `values` into random order, each order as likely.  Durstenfeld, "Algorithm 235: Random
-/// permutation", Communications of the ACM 7(7), 1964.
+/// Puts `values` into random order; all orders are equally likely.  Durstenfeld, "Algorithm 235:
+/// Random permutation", Communications of the ACM 7(7), 1964.
 template <class T>
 void shuffle(std::span<T> values, Random& random) {
   for (std::size_t left = values.size(); left > 1; --left) {

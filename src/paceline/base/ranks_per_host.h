@@ -7,8 +7,8 @@
 
 namespace paceline {
 
-/// How many ranks each host has: {2, 1} of a, a, b.  Ranks that follow each other and name one host
-/// are on it together.
+/// Returns the number of ranks on each host: {2, 1} for the hosts a, a, b.  Consecutive ranks with
+/// the same host count as one host.
 template <class Host>
 std::vector<int> ranks_per_host(std::span<const Host> host_of_rank) {
   std::vector<int> counts;

@@ -23,7 +23,7 @@
 namespace paceline {
 namespace {
 
-// Up to the end of the pipe or file, from its current position.
+// Reads from the current position to the end of the pipe or file.
 std::string rest_of(int descriptor) {
   std::array<char, 1 << 16> buffer{};
   std::string text;
@@ -37,7 +37,7 @@ std::string rest_of(int descriptor) {
   }
 }
 
-// A file in memory that holds `text`, read from its start.
+// Returns a file in memory that contains `text`, positioned at its start.
 Descriptor file_with(std::string_view text) {
   Descriptor file(::memfd_create("paceline", MFD_CLOEXEC));
   bool good = file.is_open();

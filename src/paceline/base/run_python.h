@@ -6,19 +6,19 @@
 
 namespace paceline {
 
-/// What a module of the Python package wrote, and its exit code.
+/// The output of a module of the Python package, and its exit code.
 struct PythonOutput {
   int exit_code = 0;
   std::string text, errors;  // stdout, stderr
 };
 
-/// Runs `module` ("paceline.readers") of the package to its end, with `input` on its stdin.  Throws
-/// WorldError where it cannot be started.
+/// Runs `module` ("paceline.readers") of the package until it ends, with `input` on its stdin.
+/// Throws WorldError if the module cannot be started.
 PythonOutput run_python(const std::string& module, const std::vector<std::string>& arguments,
                         const std::string& input = "");
 
-/// The last line that the module wrote on stderr, for a message about its end; "nothing said" where
-/// there is none.
+/// Returns the last line that the module wrote on stderr, for a message about its end; "nothing
+/// said" if there is none.
 std::string last_words(const PythonOutput& output);
 
 }  // namespace paceline

@@ -9,14 +9,14 @@
 namespace paceline {
 namespace {
 
-// The kernel's `struct sched_attr` in its first version, which not every system's headers have.
+// The first version of the kernel's `struct sched_attr`, which some systems' headers lack.
 struct Attributes {
   std::uint32_t size = sizeof(Attributes);
   std::uint32_t policy = 0;
   std::uint64_t flags = 0;
   std::int32_t nice = 0;
   std::uint32_t priority = 0;
-  std::uint64_t runtime = 0;  // the slice, ns; set to 0: the system's own
+  std::uint64_t runtime = 0;  // slice in ns; setting 0 selects the system's default
   std::uint64_t deadline = 0;
   std::uint64_t period = 0;
 };
@@ -25,7 +25,7 @@ constexpr std::uint64_t kShortSliceNs = 100'000;
 
 bool is_ordinary(std::uint32_t policy) { return policy == SCHED_OTHER || policy == SCHED_BATCH; }
 
-// Changes the calling thread if it is ordinary; returns what it was.
+// Changes the calling thread's scheduling if its policy is ordinary; returns the scheduling before.
 Attributes exchange(std::uint32_t policy, std::uint64_t slice_ns) {
   Attributes before{.policy = SCHED_FIFO};
   if (syscall(SYS_sched_getattr, 0, &before, sizeof before, 0) == 0 && is_ordinary(before.policy)) {
@@ -44,7 +44,7 @@ ScopedScheduling::ScopedScheduling(Scheduling scheduling) {
                                 ? exchange(SCHED_OTHER, kShortSliceNs)
                                 : exchange(SCHED_BATCH, 0);
   policy_ = before.policy;
-  // The kernel reports the system's own slice as a number, too.
+  // The kernel reports the system's default slice as a number, too.
   slice_ns_ = before.runtime == kShortSliceNs ? kShortSliceNs : 0;
 }
 

@@ -7,13 +7,13 @@
 
 namespace paceline {
 
-/// `text` as one word of a POSIX shell.
+/// Quotes `text` as one word of a POSIX shell.
 std::string shell_word(const std::string& text);
 
-/// `argv` as a command of a POSIX shell.
+/// Returns `argv` as a command of a POSIX shell.
 std::string shell_command(const std::vector<std::string>& argv);
 
-/// The words of a command that shell_command() wrote.
+/// Splits a command that shell_command() wrote into its words.
 std::vector<std::string> shell_words(std::string_view command);
 
 }  // namespace paceline

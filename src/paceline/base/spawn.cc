@@ -25,8 +25,8 @@ void replace(int descriptor, int by) {
   }
 }
 
-// In the child.  Between fork and exec other threads' locks may be held for ever, so only
-// async-signal-safe calls.  Writes errno to `failure` where the executable cannot be run.
+// Runs in the child.  Between fork and exec, locks of other threads may be held for ever, so only
+// async-signal-safe calls are allowed.  Writes errno to `failure` if the executable cannot be run.
 [[noreturn]] void execute(const Command& command, char* const* argv, char* const* environment,
                           pid_t parent, int failure) {
   if (command.own_group) {
@@ -34,7 +34,7 @@ void replace(int descriptor, int by) {
   }
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != parent) {
-    _exit(127);  // the parent died before the line above
+    _exit(127);  // the parent died before prctl()
   }
   for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGPIPE, SIGCHLD}) {
     ::signal(signal, SIG_DFL);
@@ -83,7 +83,7 @@ pid_t spawn(const Command& command) {
     execute(child_command, argv.data(), environment.data(), parent, failure[1]);
   }
   if (child > 0 && command.own_group) {
-    setpgid(child, child);  // the child does the same, whichever comes first
+    setpgid(child, child);  // the child does the same; either may come first
   }
   const Descriptor told(failure[0]);
   Descriptor(failure[1]).close();

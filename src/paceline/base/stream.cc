@@ -18,10 +18,10 @@
 namespace paceline {
 namespace {
 
-constexpr std::int64_t kSliceMs = 100;  // that one wait counts at most
+constexpr std::int64_t kSliceMs = 100;  // the most that one wait counts
 
-// Whether `fd` is ready for `events` within `timeout`.  A wait that a stop made longer than its
-// slice counts as one slice.
+// Whether `fd` is ready for `events` within `timeout`.  If a stopped process makes a wait longer
+// than its slice, the wait counts as one slice.
 bool ready_within(int fd, short events, std::chrono::milliseconds timeout) {
   std::int64_t left_ns = std::chrono::nanoseconds(timeout).count();
   while (true) {
@@ -42,7 +42,7 @@ bool ready_within(int fd, short events, std::chrono::milliseconds timeout) {
   }
 }
 
-// `call` once the socket is ready, again where that was not so after all.
+// Runs `call` once the socket is ready, and again if the socket was not ready after all.
 template <class Call>
 ssize_t moved_within(int fd, short events, std::chrono::milliseconds timeout, Call call) {
   while (ready_within(fd, events, timeout)) {

@@ -8,10 +8,10 @@
 #include <sys/socket.h>
 #include <sys/types.h>
 
-// Stream sockets whose waits end after `timeout` and that no signal disturbs:
-// a process that is stopped and goes on (Ctrl-Z, fg) waits on, and the time that it stood still
-// does not count.  What has a timeout returns what the system call of the same name does; where
-// nothing moves it is -1, and errno EAGAIN.
+// Functions for stream sockets whose waits end after `timeout` and that no signal disturbs: if the
+// process is stopped and continues (Ctrl-Z, fg), the wait goes on, and the time of the stop does
+// not count.  Functions with a timeout return what the system call of the same name returns; on
+// timeout they return -1 with errno EAGAIN.
 
 namespace paceline {
 
@@ -21,14 +21,14 @@ int connect_within(int fd, const sockaddr* peer, socklen_t length,
 /// The accepted stream is closed on exec.
 int accept_within(int listener, std::chrono::milliseconds timeout);
 
-/// Sends a part of the data, and raises no SIGPIPE.
+/// Sends a part of the data, without raising SIGPIPE.
 ssize_t send_within(int fd, const char* data, std::size_t size, std::chrono::milliseconds timeout);
 
-/// Receives a part; 0 at the stream's end.
+/// Receives a part of the data; returns 0 at the stream's end.
 ssize_t receive_within(int fd, char* data, std::size_t size, std::chrono::milliseconds timeout);
 
-/// A TCP port of this host that was free a moment ago, for a server whose port must be known before
-/// it listens.  Throws WorldError where there is none.
+/// Returns a TCP port of this host that was free a moment ago, for a server whose port must be
+/// known before it listens.  Throws WorldError if there is none.
 std::uint16_t free_port();
 
 }  // namespace paceline

@@ -34,7 +34,7 @@ std::vector<std::string> split_at(std::string_view text, char mark) {
 }
 
 std::size_t edit_distance(std::string_view a, std::string_view b) {
-  // Three rows of the table of distances between prefixes.
+  // Three rows of the table of distances between prefixes suffice.
   std::vector<std::size_t> two_up(b.size() + 1);
   std::vector<std::size_t> up(b.size() + 1);
   std::vector<std::size_t> row(b.size() + 1);
@@ -98,8 +98,7 @@ std::string shown(std::string_view text) {
   return text.size() > kLongest ? out + "..." : out;
 }
 
-// JSON that lacks a key, or has a value of another type, has words that say so in place of "not
-// JSON".
+// If JSON lacks a key, or has a value of another type, the text says so instead of "not JSON".
 std::string not_json(std::string_view text, std::string_view said) {
   const auto open = said.find("] ");
   const std::string_view plain = open == std::string_view::npos ? said : said.substr(open + 2);

@@ -15,7 +15,7 @@ using strategies::EmbeddingJob;
 
 enum class Part : std::uint64_t { kOffsets, kTargets, kInputs, kIds };
 
-// Every part of every step of every trainer has a stream of its own.
+// Every part of every trainer's step has its own random stream.
 Random random_of(const BagKey& key, Part part, int table = 0) {
   const auto place = static_cast<std::uint64_t>(part) + static_cast<std::uint64_t>(table);
   return Random(key.seed, (static_cast<std::uint64_t>(key.step) << 40U) |
@@ -26,8 +26,8 @@ Elements between(Random& random, Elements least, Elements most) {
   return least + static_cast<Elements>(random.below(static_cast<std::uint64_t>(most - least + 1)));
 }
 
-// Zipf's law on 0 .. rows-1 without a table, by rejection from the integral of x^-s.  Hoermann and
-// Derflinger, ACM TOMACS 6(3), 1996.
+// Draws from Zipf's law on 0 .. rows-1 without a table, by rejection with the integral of x^-s.
+// Hoermann and Derflinger, ACM TOMACS 6(3), 1996.
 class Zipf {
  public:
   Zipf(Elements rows, double exponent)

@@ -17,16 +17,16 @@
 namespace paceline::networks {
 namespace {
 
-// Names of streams; adapters/formula.py has the same.
+// Numbers of streams; adapters/formula.py has the same numbers.
 enum Stream : std::uint32_t {
   kInput = 1,
   kTarget = 2,
   kPlaces = 3,        // which tokens are to be predicted
   kKinds = 4,         // mask, another word, or the word itself
-  kReplacements = 5,  // the other words
+  kReplacements = 5,  // words that replace others
 };
 
-constexpr std::uint32_t kMaskToken = 103;  // of the original vocabulary
+constexpr std::uint32_t kMaskToken = 103;  // in the original vocabulary
 constexpr std::uint32_t kCompatWords = 2000;
 
 std::uint32_t stream_for(Stream name, const BatchOptions& options) {
@@ -60,7 +60,7 @@ Batch batch_of(const ImageSample& sample, const BatchOptions& options) {
           .integers = options.integers};
 }
 
-/// Hides words of [batch, tokens] and returns those that are to be predicted, kNoLabel elsewhere.
+/// Hides words of [batch, tokens] and returns the words to be predicted, kNoLabel elsewhere.
 at::Tensor hide(at::Tensor& words, const TextSample& sample, const BatchOptions& options) {
   at::Tensor labels = at::full_like(words, kNoLabel);
   const std::uint32_t places = stream_for(kPlaces, options);
@@ -74,7 +74,7 @@ at::Tensor hide(at::Tensor& words, const TextSample& sample, const BatchOptions&
   for (std::uint32_t first = 0; first < words.numel(); first += tokens) {
     std::iota(order.begin(), order.end(), first);
     std::ranges::partial_sort(order, order.begin() + hidden, {}, [&](std::uint32_t i) {
-      return word_at(places, i);  // no two are equal
+      return word_at(places, i);  // all words differ
     });
     for (const std::uint32_t i : std::span(order).first(static_cast<std::size_t>(hidden))) {
       label[i] = word[i];

@@ -11,8 +11,8 @@
 
 namespace paceline::networks {
 
-/// What one step trains on.  Dimension 0 of both tensors counts samples; what follows is between
-/// make_batch and the network:
+/// The examples of one step.  Dimension 0 of both tensors counts examples; the other dimensions are
+/// a convention between make_batch and the network:
 ///
 ///   images  input   [batch, channels, side, side]
 ///           target  [batch], int64 classes
@@ -27,63 +27,61 @@ struct Batch {
   bool integers = false;  // the loss is the integer one
 };
 
-/// At tokens whose word is not to be predicted.
+/// The target at tokens whose word is not to be predicted.
 inline constexpr std::int64_t kNoLabel = -100;
 
 struct BatchOptions {
   int batch_size = 32;
   std::uint64_t seed = 0;
   int rank = 0;
-  /// Images are 0, 1, 2 or 3 instead of uniform in [0, 1).
+  /// Images are integers from 0 to 3 instead of uniform in [0, 1).
   bool integers = false;
   bool channels_last = false;
   at::ScalarType dtype = at::kFloat;  // of images
   at::Device device = at::kCPU;
-  NetworkOptions network{};  // those that the network was made with
+  NetworkOptions network{};  // the options with which the network was made
 };
 
-/// A synthetic batch that depends on seed and rank alone: the same bits here and in
-/// adapters/formula.py, on every machine (see formula.h).
+/// Makes a synthetic batch that depends only on the seed and the rank: it has the same bits here
+/// and in adapters/formula.py, on every machine (see formula.h).
 ///
-/// Classes and words are uniform.  Of a text, 15 % of the tokens (at least one) are to be
-/// predicted, of which 8 in 10 are hidden, 1 in 10 holds another word and 1 in 10 its own (Devlin
-/// et al., NAACL 2019, arXiv:1810.04805).  With
-/// `zeros` it is the batch of ddl-benchmarks: words below 2000, nothing
-/// hidden, and 0 for everything else.
+/// Classes and words are uniform.  In a text 15 % of the tokens (at least one) are to be predicted;
+/// 8 in 10 of these are hidden, 1 in 10 is replaced by another word and 1 in 10 is kept (Devlin et
+/// al., NAACL 2019, arXiv:1810.04805).  With `zeros` the batch is that of ddl-benchmarks: words
+/// below 2000, no hidden words, and 0 for everything else.
 ///
-/// Throws UsageError for an empty batch and for integers of a text.
+/// Throws UsageError for an empty batch, and for integers with a text network.
 Batch make_batch(const NetworkInfo& info, const BatchOptions& options);
 
-/// A network with its usual random start; seeds torch's generators.
+/// Makes a network with its usual random initialization; seeds torch's generators.
 std::shared_ptr<Network> make_network(const NetworkInfo& info, const NetworkOptions& options,
                                       std::uint64_t seed);
 
-/// Overwrites every parameter by a formula of its name and `seed`, in any dtype, device and layout:
-/// weights uniform with the variance of He et al., scales within 1/8 of one, and an eighth of that
-/// where they end the branch
-/// of a residual block; shifts within 1/8 of zero.
+/// Overwrites every parameter by a formula of its name and `seed`, in any dtype, device and layout.
+/// Weights are uniform with the variance of He et al.; scales are within 1/8 of one, or an eighth
+/// of that at the end of a residual block's branch; shifts are within 1/8 of zero.
 void fill_by_formula(Network& network, std::uint64_t seed);
 
-/// Overwrites every parameter by -1, 0 or 1 with about eight non-zero weights
-/// a unit.  With integer batches and `integer_loss`, every value and gradient of a network without
-/// batch norm is an integer far below 2^24, so that sums over samples and ranks are exact in
-/// float32 in any order.
+/// Overwrites every parameter by -1, 0 or 1, with about eight non-zero weights per unit.  With
+/// integer batches and `integer_loss`, every value and gradient of a network without batch norm is
+/// an integer far below 2^24, so that sums over examples and ranks are exact in float32 in any
+/// order.
 void fill_with_integers(Network& network, std::uint64_t seed);
 
-/// Sum over the batch of logit[target] - logit[target + 1]: a summed loss
-/// whose gradient is integer where the network's values are.
+/// Returns the sum over the batch of logit[target] - logit[target + 1], a loss whose gradient is
+/// integer if the network's values are.
 at::Tensor integer_loss(const at::Tensor& logits, const at::Tensor& target);
 
-/// Cross-entropy, or, where the targets are numbers, half the mean squared error of one output
-/// each: the mean over the batch.
+/// Returns the mean loss over the batch: cross-entropy, or, if the targets are floating-point, half
+/// the mean squared error of the network's only output.
 at::Tensor mean_loss(const at::Tensor& outputs, const at::Tensor& target);
 
-/// Lays 4-D parameters out as channels last.  Before gradients, hooks, flat buffers and optimizers
-/// refer to their storage; drops gradients.
+/// Lays out 4-D parameters as channels last and drops gradients.  Must be called before gradients,
+/// hooks, flat buffers and optimizers refer to the parameters' storage.
 void to_channels_last(Network& network);
 
-/// A hash of a tensor's bits in its logical order, whatever its layout or device: equal tensors of
-/// one dtype have equal fingerprints, here and in adapters/formula.py.
+/// Returns a hash of a tensor's bits in logical order, independent of layout and device.  Equal
+/// tensors of one dtype have equal fingerprints, here and in adapters/formula.py.
 std::uint64_t fingerprint(const at::Tensor& tensor);
 /// The fingerprint of several tensors is the wrapping sum of each tensor's fingerprint times its
 /// place, counted from 1.

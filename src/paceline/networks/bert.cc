@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// BERT as it is pre-trained.  Names, order and arithmetic are those of Hugging Face's
-// BertForPreTraining.
+// BERT in the form in which it is pre-trained.  Names, order and arithmetic are those of Hugging
+// Face's BertForPreTraining.
 #include <utility>
 #include <vector>
 
@@ -24,8 +24,8 @@ constexpr double kInitialDeviation = 0.02;
 
 LayerNorm layer_norm(int width) { return LayerNorm(nn::LayerNormOptions({width}).eps(kEpsilon)); }
 
-// Values of tokens are [batch * tokens, hidden] throughout, so that a linear layer is one product
-// with its bias.
+// Values of tokens always have the shape [batch * tokens, hidden], so that a linear layer is one
+// product with its bias (addmm).
 
 class EmbeddingsImpl final : public nn::Module {
  public:
@@ -91,7 +91,7 @@ class SelfAttentionImpl final : public nn::Module {
 };
 TORCH_MODULE(SelfAttention);
 
-/// A linear layer whose output is added to what went around it.
+/// A linear layer with a residual connection: `around` is added to its output.
 class ResidualOutputImpl final : public nn::Module {
  public:
   ResidualOutputImpl(int in, int out, double dropout)
@@ -139,8 +139,8 @@ class EncoderLayerImpl final : public nn::Module {
 };
 TORCH_MODULE(EncoderLayer);
 
-/// Scores of all words at every token, through the weights of the word embedding.  Its gate covers
-/// that product; the transform has gates of its own.
+/// Scores all words at every token by the weights of the word embedding.  Its gate covers this
+/// product; the transform before it has separate gates.
 class WordScoresImpl final : public nn::Module, public Gated {
  public:
   explicit WordScoresImpl(const BertShape& shape)
@@ -213,7 +213,7 @@ class Bert final : public Network {
         embedding->weight.normal_(0, kInitialDeviation);
       }
     }
-    embeddings_->words()[0].zero_();  // the padding
+    embeddings_->words()[0].zero_();  // the row of the padding word
   }
 
   Embeddings embeddings_;

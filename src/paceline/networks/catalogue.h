@@ -12,29 +12,29 @@ namespace paceline::networks {
 class Network;  // networks/network.h
 
 struct NetworkOptions {
-  int image_size = 0;               // 0: the network's own
-  int classes = 0;                  // 0: the network's own
-  int sequence_length = 0;          // tokens; 0: the network's own
-  bool zeros = false;               // of texts, see make_batch
-  std::optional<double> dropout{};  // null: the network's own
-  // For networks with embedding tables:
-  int bags = 2;           // samples of the largest batch
-  int bag_width = 512;    // of a sample, all tables
-  int bag_tables = 8;     // of equal width
-  bool one_relu = false;  // hybrid: as the original, behind one layer alone
+  int image_size = 0;               // 0: the network's default
+  int classes = 0;                  // 0: the network's default
+  int sequence_length = 0;          // tokens; 0: the network's default
+  bool zeros = false;               // for text networks, see make_batch
+  std::optional<double> dropout{};  // null: the network's default
+  // The following fields are for networks with embedding tables:
+  int bags = 2;           // examples of the largest batch
+  int bag_width = 512;    // numbers per example, over all tables
+  int bag_tables = 8;     // tables, of equal width
+  bool one_relu = false;  // hybrid: one ReLU after the second layer, as in the original
 };
 
-/// A square image and its class.
+/// A square image and its class, as an example.
 struct ImageSample {
   int side = 224;
   int channels = 3;
   int classes = 1000;
 };
 
-/// A sequence of tokens, with a second one after it.
+/// A sequence of tokens, split into a first and a second sequence, as an example.
 struct TextSample {
   int tokens = 64;         // of both sequences together
-  int vocabulary = 30522;  // words that occur
+  int vocabulary = 30522;  // number of words that occur
 };
 
 using Sample = std::variant<ImageSample, TextSample>;
@@ -46,22 +46,22 @@ struct NetworkInfo {
   std::shared_ptr<Network> (*make)(const NetworkOptions&);
 };
 
-/// One sample of the network with these options.  Throws UsageError for an option that the
-/// network's samples have not, and for a negative one.
+/// Returns the example of the network with these options.  Throws UsageError for an option that the
+/// network's examples do not have, and for a negative value.
 Sample sample_of(const NetworkInfo& info, const NetworkOptions& options);
 
-/// Every built-in network without embedding tables, in the order `paceline list` prints.
+/// Returns every built-in network without embedding tables, in the order of `paceline list`.
 const std::vector<NetworkInfo>& networks();
 
-/// Networks whose first layer are embedding bags, which a plan looks up
-/// (strategies/sharded_embeddings.h).  Their input has `channels` numbers a sample.
+/// Returns the networks whose first layer is embedding bags, which the plan computes
+/// (strategies/sharded_embeddings.h).  Their dense input has `channels` numbers per example.
 const std::vector<NetworkInfo>& embedding_networks();
 
-/// The network `name`, with embedding tables or without.  Throws UsageError that lists the known
-/// names.
+/// Returns the network `name`, with or without embedding tables.  Throws UsageError that lists the
+/// known names if there is none.
 const NetworkInfo& find_network(std::string_view name);
 
-/// Whether it is a network of this library that reads text.
+/// Whether `name` is a network of this library that reads text.
 bool reads_text(std::string_view name);
 
 }  // namespace paceline::networks

@@ -16,7 +16,7 @@
 namespace paceline::networks {
 namespace {
 
-// Streams of random numbers, apart from those of base/random.h's other users.
+// Streams of random numbers, distinct from those of other users of base/random.h.
 enum DataStream : std::uint64_t { kInputs = 0x64617461, kWeights, kNoise, kGroups };
 
 constexpr std::int64_t kFeatures = 64;
@@ -37,7 +37,7 @@ std::vector<std::int64_t> numbers(const at::Tensor& targets) {
   return {data, data + whole.numel()};
 }
 
-/// Every fifth image is a test.
+/// Loads the digits; every fifth image belongs to the test set.
 DataSet digits() {
   std::vector<float> pixels[2];
   std::vector<std::int64_t> labels[2];
@@ -65,7 +65,7 @@ DataSet digits() {
   return {.train = samples(0), .test = samples(1), .groups = labels[0]};
 }
 
-/// Labels by a random network of two layers, tanh between them.
+/// Generates samples that a random network of two layers, with tanh between them, has labeled.
 DataSet teacher(std::uint64_t seed) {
   constexpr std::int64_t kTrain = 4096, kTest = 1024, kHidden = 32;
   const at::Tensor inputs = normal({kTrain + kTest, kFeatures}, seed, kInputs);
@@ -78,7 +78,7 @@ DataSet teacher(std::uint64_t seed) {
           .groups = numbers(labels.narrow(0, 0, kTrain))};
 }
 
-/// t = (w + u_k / 2) x + noise / 10 in group k.
+/// Generates a regression whose targets in group k are t = (w + u_k / 2) x + noise / 10.
 DataSet least_squares(std::uint64_t seed) {
   constexpr std::int64_t kCount = 1024, kGroupCount = 10;
   const at::Tensor inputs = normal({kCount, kFeatures}, seed, kInputs);
@@ -111,7 +111,8 @@ at::Tensor bytes_tensor(const std::vector<std::uint8_t>& bytes, std::size_t from
                     static_cast<std::int64_t>(bytes.size() - from));
 }
 
-/// IDX: 0, 0, 8 (bytes), dimensions, then a big-endian size each.
+/// Reads an IDX file: bytes 0, 0, 8 (type byte), number of dimensions, then each size as 4 bytes,
+/// big-endian.
 at::Tensor read_idx(const std::filesystem::path& path, int dimensions) {
   const std::vector<std::uint8_t> bytes = read_bytes(path);
   const std::size_t header = 4 + 4 * static_cast<std::size_t>(dimensions);
@@ -149,7 +150,7 @@ DataSet mnist(const std::filesystem::path& folder) {
   return set;
 }
 
-/// Records of a label and 3 x 32 x 32 bytes.
+/// Reads records of one label byte and 3 x 32 x 32 image bytes.
 Samples cifar_batches(const std::filesystem::path& folder, const std::vector<std::string>& names) {
   constexpr std::int64_t kRecord = 1 + 3 * 32 * 32;
   std::vector<at::Tensor> records;
@@ -192,7 +193,7 @@ Samples Samples::take(const std::vector<std::int64_t>& numbers) const {
 
 DataSet load_data(const std::string& data, std::uint64_t seed) {
   const plan::DataTraits* traits = plan::find_data_traits(data);
-  PACELINE_CHECK(traits != nullptr);  // the experiment was checked
+  PACELINE_CHECK(traits != nullptr);  // the experiment was checked before
   const std::size_t colon = data.find(':');
   const std::filesystem::path folder = colon == std::string::npos ? "" : data.substr(colon + 1);
   if (traits->name == "digits") {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Networks whose first layer are bags of embedding rows, which a plan looks up.
+// Networks whose first layer is bags of embedding rows, which the plan computes.
 #include <string>
 #include <vector>
 
@@ -14,15 +14,15 @@ namespace {
 
 namespace nn = torch::nn;
 
-/// The bags of all tables, side by side: a parameter in which the plan puts what was looked up, and
-/// whose gradient the plan takes to the tables.
+/// The bags of all tables, concatenated: a parameter into which the plan writes the bags, and whose
+/// gradient the plan sends to the tables.
 class EmbeddingBagsImpl final : public nn::Module, public Gated {
  public:
   EmbeddingBagsImpl(int bags, int width) {
     pooled_ = register_parameter("pooled", torch::zeros({bags, width}));
   }
 
-  /// The first `bags` bags: [bags, width].
+  /// Returns the first `bags` bags: [bags, width].
   at::Tensor forward(std::int64_t bags) {
     return through([&] { return pooled_.narrow(0, 0, bags); });
   }
@@ -36,9 +36,9 @@ class EmbeddingBags final : public nn::ModuleHolder<EmbeddingBagsImpl> {
   using nn::ModuleHolder<EmbeddingBagsImpl>::ModuleHolder;
 };
 
-/// The dense part of PyTorch's DDP and RPC benchmark: linear layers of 256, 128, 64 and 32 units in
-/// front of the classes.  The original has 512 inputs and one ReLU, behind the second layer; here
-/// there is one behind each layer but the last, unless `one_relu`.
+/// The dense part of PyTorch's DDP and RPC benchmark: linear layers of 256, 128, 64 and 32 units
+/// before the classes.  The original has 512 inputs and one ReLU, after the second layer; here
+/// there is a ReLU after each layer except the last, unless `one_relu` is set.
 class Hybrid final : public Classifier {
  public:
   explicit Hybrid(const NetworkOptions& options)
@@ -52,7 +52,7 @@ class Hybrid final : public Classifier {
     register_module("embedding_bags", bags_);
   }
 
-  /// The parameter of the bags, which the plan takes apart, is the last.
+  /// The bags' parameter, which the plan treats separately, is registered last.
   bool numbers_as_registered() const override { return true; }
 
   at::Tensor forward(const at::Tensor& input) override {
@@ -72,7 +72,7 @@ class Hybrid final : public Classifier {
   std::vector<Linear> layers_;
 };
 
-/// Linear layers with a ReLU behind each, or each but the last.
+/// Linear layers with a ReLU after each, or after each except the last.
 class DenseLayersImpl final : public nn::Module {
  public:
   DenseLayersImpl(int inputs, const std::vector<int>& units, bool last_relu)
@@ -118,7 +118,7 @@ class Dlrm final : public Classifier {
     register_module("embedding_bags", bags_);
   }
 
-  /// The parameter of the bags, which the plan takes apart, is the last.
+  /// The bags' parameter, which the plan treats separately, is registered last.
   bool numbers_as_registered() const override { return true; }
 
   at::Tensor forward(const at::Tensor& input) override {

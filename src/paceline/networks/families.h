@@ -11,8 +11,8 @@ namespace paceline::networks {
 enum class Block { kBasic, kBottleneck };
 
 /// One member of the residual family (He et al., CVPR 2016, arXiv:1512.03385; ResNeXt: Xie et al.,
-/// CVPR 2017, arXiv:1611.05431).  A bottleneck carries its stride on the 3x3 convolution, the
-/// "v1.5" that torchvision trains.
+/// CVPR 2017, arXiv:1611.05431).  A bottleneck has its stride in the 3x3 convolution: the variant
+/// "v1.5", which torchvision uses.
 struct ResNetShape {
   Block block = Block::kBottleneck;
   std::array<int, 4> depths{};  // blocks per stage
@@ -29,26 +29,25 @@ struct BertShape {
   int intermediate = 3072;
 };
 
-// Makers of the table's rows.  Every field of `options` is set; each throws UsageError where the
-// image is too small for the network.
+// These functions make the networks of the table's rows.  Every field of `options` must be set;
+// each function throws UsageError if the image is too small for its network.
 std::shared_ptr<Network> make_resnet(const ResNetShape& shape, const NetworkOptions& options);
 /// Configuration D of Simonyan and Zisserman, ICLR 2015, arXiv:1409.1556.
 std::shared_ptr<Network> make_vgg16(const NetworkOptions& options);
-/// LeNet-5 (LeCun et al., Proc. IEEE 1998) with ReLU and max pooling: values that start as integers
-/// stay integers.
+/// LeNet-5 (LeCun et al., Proc. IEEE 1998) with ReLU and max pooling: integer values stay integers.
 std::shared_ptr<Network> make_lenet(const NetworkOptions& options);
-/// One linear layer: of one output a regression, else a classifier.
+/// One linear layer: a regression if it has one output, else a classifier.
 std::shared_ptr<Network> make_linear(int channels, const NetworkOptions& options);
 
 /// Three hidden layers of `width` with ReLU, no batch norm.
 std::shared_ptr<Network> make_mlp(int channels, int width, const NetworkOptions& options);
-/// With the heads of pre-training: masked words, with a decoder tied to the word embedding, and the
-/// next sentence.
+/// BERT with the heads of pre-training: masked words, with a decoder tied to the word embedding,
+/// and next sentence.
 std::shared_ptr<Network> make_bert(const BertShape& shape, const NetworkOptions& options);
-/// The dense part of PyTorch's DDP and RPC benchmark behind embedding bags.
+/// The dense part of PyTorch's DDP and RPC benchmark, after embedding bags.
 std::shared_ptr<Network> make_hybrid(const NetworkOptions& options);
-/// DLRM (Naumov et al., arXiv:1906.00091) with the layers of its Kaggle configuration, and two
-/// classes for its one output: click or none.
+/// DLRM (Naumov et al., arXiv:1906.00091) with the layers of its Kaggle configuration, but with two
+/// classes (click or no click) instead of one output.
 std::shared_ptr<Network> make_dlrm(int features, const NetworkOptions& options);
 
 }  // namespace paceline::networks

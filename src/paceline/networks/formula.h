@@ -9,11 +9,11 @@
 
 namespace paceline::networks {
 
-// Numbers that depend on nothing but their index and a stream: the same bits from this header and
+// Numbers that depend only on a stream and an index: they have the same bits from this header and
 // from adapters/formula.py, on every machine, for every number of threads.  No random generator is
-// involved.
+// used.
 
-/// A bijective mix of 32 bits (C. Wellons, "lowbias32").
+/// Mixes 32 bits bijectively (C. Wellons, "lowbias32").
 constexpr std::uint32_t mix(std::uint32_t x) {
   x ^= x >> 16;
   x *= 0x7feb352dU;
@@ -23,7 +23,7 @@ constexpr std::uint32_t mix(std::uint32_t x) {
   return x;
 }
 
-/// The stream that `words` name, in their order.
+/// Returns the stream that `words`, in this order, identify.
 constexpr std::uint32_t stream_of(std::initializer_list<std::uint32_t> words) {
   std::uint32_t stream = 0;
   for (const std::uint32_t word : words) {
@@ -32,19 +32,19 @@ constexpr std::uint32_t stream_of(std::initializer_list<std::uint32_t> words) {
   return stream;
 }
 
-/// The stream of a name (32-bit FNV-1a of its bytes, mixed).
+/// Returns the stream of a name (32-bit FNV-1a of its bytes, mixed).
 constexpr std::uint32_t stream_of(std::string_view name) { return mix(fnv1a_32(name)); }
 
 constexpr std::uint32_t word_at(std::uint32_t stream, std::uint32_t index) {
   return mix(stream + index);
 }
 
-/// Uniform in [0, 1), a multiple of 2^-24: exact in float.
+/// Uniform in [0, 1); a multiple of 2^-24, which a float represents exactly.
 constexpr double unit_at(std::uint32_t stream, std::uint32_t index) {
   return static_cast<double>(word_at(stream, index) >> 8) / 16777216.0;
 }
 
-/// Uniform in 0 .. limit-1.
+/// Uniform integer from 0 to limit-1.
 constexpr std::uint32_t below_at(std::uint32_t stream, std::uint32_t index, std::uint32_t limit) {
   const std::uint64_t word = word_at(stream, index);
   return static_cast<std::uint32_t>((word * limit) >> 32);

@@ -9,22 +9,24 @@
 
 namespace paceline::networks {
 
-/// What an executor does around a module's forward and backward.
+/// Hooks by which an executor runs code around a module's forward and backward pass.
 class Gates {
  public:
   virtual ~Gates() = default;
   /// Returns when the module's parameters may be read; may throw.
   virtual void enter(plan::ModuleId module) = 0;
   virtual void leave(plan::ModuleId module) = 0;
-  /// Whether anything may wait behind the module's backward gate.
+  /// Whether the module's backward pass may have to wait at its gate.
   virtual bool gates_backward(plan::ModuleId module) const = 0;
   virtual void enter_backward(plan::ModuleId module) = 0;
-  /// Where backward may write the gradient of `parameter` now, shaped as the parameter; once for
-  /// each backward pass.  Undefined: backward allocates the gradient.
+  /// Returns a tensor, shaped as `parameter`, into which backward may write the parameter's
+  /// gradient now; at most once per backward pass.  If it is undefined, backward allocates the
+  /// gradient.
   virtual at::Tensor gradient_slot(const at::Tensor& /*parameter*/) { return {}; }
 };
 
-/// The side of a layer that an executor sees.  Unbound it costs a null test.
+/// The interface of a layer to an executor.  While no gates are bound, the only cost is a null
+/// test.
 class Gated {
  public:
   virtual ~Gated() = default;

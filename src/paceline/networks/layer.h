@@ -7,8 +7,8 @@
 
 namespace paceline::networks {
 
-/// A module with parameters of its own, gated: Layer<torch::nn::Conv2dImpl>. Parameter names are
-/// those of the plain module.
+/// A gated module that has parameters itself, such as Layer<torch::nn::Conv2dImpl>.  Parameter
+/// names are those of the plain module.
 template <class Impl>
 class LayerImpl : public Impl, public Gated {
  public:
@@ -25,8 +25,8 @@ class Layer : public torch::nn::ModuleHolder<LayerImpl<Impl>> {
   using torch::nn::ModuleHolder<LayerImpl<Impl>>::ModuleHolder;
 };
 
-/// A linear layer whose backward writes the weight's gradient where Gates::gradient_slot says, so
-/// that it is not copied there.
+/// A linear layer whose backward pass writes the weight's gradient directly into the tensor that
+/// Gates::gradient_slot returns, so that no copy is needed.
 class LinearImpl : public torch::nn::LinearImpl, public Gated {
  public:
   using torch::nn::LinearImpl::LinearImpl;

@@ -7,20 +7,20 @@
 
 namespace paceline::networks {
 
-/// A trainable network.  Its parameters' names are those of the state dict of torchvision or of
-/// Hugging Face, so that their weights load.
+/// A trainable network.  Its parameter names equal those in the state dicts of torchvision or
+/// Hugging Face, so that their weights can be loaded.
 class Network : public torch::nn::Module {
  public:
-  /// The forward pass and the mean loss of a batch that `make_batch` made for this network; the sum
-  /// over the samples where the batch has integers.
+  /// Runs the forward pass of a batch that `make_batch` made for this network, and returns the mean
+  /// loss; if the batch has integers, the sum over the examples.
   virtual at::Tensor loss(const Batch& batch) = 0;
 
-  /// Whether its parameters are numbered as they are registered, and not as their layers are
-  /// entered.
+  /// Whether its parameters are numbered in registration order instead of the order in which their
+  /// layers are entered.
   virtual bool numbers_as_registered() const { return false; }
 };
 
-/// A network that tells classes of images apart by cross-entropy.
+/// A network that classifies images, with cross-entropy as its loss.
 class Classifier : public Network {
  public:
   /// `images`: [batch, channels, side, side]; returns logits [batch, classes].

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Networks without batch norm: every rank's gradient is a plain sum over its samples, so that
+// Networks without batch norm: every rank's gradient is a plain sum over its examples, so that
 // reduced values can be checked exactly.
 #include <fmt/format.h>
 
@@ -37,7 +37,7 @@ class Mlp final : public Classifier {
   Linear fc4_;
 };
 
-/// Side of LeNet's last feature map: twice a 5x5 convolution and a halving.
+/// Returns the side of LeNet's last feature map, after twice a 5x5 convolution and a halving.
 constexpr int lenet_side(int image_size) { return ((image_size - 4) / 2 - 4) / 2; }
 
 class LeNet final : public Classifier {

@@ -60,7 +60,7 @@ Autocast::Autocast(Precision precision, at::DeviceType device)
 
 Autocast::~Autocast() {
   if (on_) {
-    // The cache holds low-precision copies of the weights, stale after the update.
+    // The cache holds low-precision copies of the weights, which the update makes stale.
     if (at::autocast::decrement_nesting() == 0) {
       at::autocast::clear_cache();
     }

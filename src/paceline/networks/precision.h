@@ -11,23 +11,23 @@ namespace paceline::networks {
 
 enum class Precision {
   kFp32,
-  kBf16,  // everything: parameters, gradients, activations, statistics
+  kBf16,  // everything is bf16: parameters, gradients, activations, statistics
   kAmp    // float32 parameters; autocast to fp16 (cuda) or bf16 (cpu)
 };
 
-/// "fp32", "bf16" or "amp"; throws UsageError that lists them.
+/// Parses "fp32", "bf16" or "amp"; throws UsageError that lists these for any other name.
 Precision parse_precision(std::string_view name);
 
-/// The dtype of parameters, gradients and inputs.
+/// Returns the dtype of parameters, gradients and inputs.
 at::ScalarType parameter_dtype(Precision precision);
 
-/// Casts floating-point parameters and buffers, as Python's Module.to(dtype) does.  Drops
+/// Casts floating-point parameters and buffers, as Python's Module.to(dtype) does, and drops
 /// gradients.
 void cast_network(Network& network, at::ScalarType dtype);
 
-/// While it lives, operations of this thread (and of the backward passes that start in it) compute
-/// in the lower precision of kAmp; for other precisions
-/// it does nothing.  Wraps forward and loss, not backward.
+/// While it lives, operations of this thread, and of the backward passes that start in this thread,
+/// compute in the lower precision of kAmp; for other precisions it does nothing.  It should enclose
+/// forward and loss, not backward.
 class Autocast {
  public:
   Autocast(Precision precision, at::DeviceType device);
@@ -42,7 +42,7 @@ class Autocast {
   at::ScalarType old_dtype_ = at::kFloat;
 };
 
-/// Whether the loss must be scaled: with fp16 alone gradients underflow.
+/// Whether the loss must be scaled: only with fp16 do gradients underflow.
 bool needs_loss_scaling(Precision precision, at::DeviceType device);
 
 }  // namespace paceline::networks

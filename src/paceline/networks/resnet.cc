@@ -19,7 +19,7 @@ Conv2d square_conv(int in, int out, int kernel, int stride, int groups = 1) {
                     .bias(false));
 }
 
-/// What a block makes of its place in the network.
+/// The parameters that a block derives from its place in the network.
 struct Place {
   int in = 0;
   int planes = 0;
@@ -28,7 +28,8 @@ struct Place {
   int width_per_group = 64;
 };
 
-/// The projection of the identity branch where its shape changes; else empty.
+/// Returns the projection of the identity branch if that branch changes its shape; else an empty
+/// module.
 nn::Sequential projection(const Place& place, int out) {
   if (place.stride == 1 && place.in == out) {
     return nn::Sequential{nullptr};
@@ -36,7 +37,7 @@ nn::Sequential projection(const Place& place, int out) {
   return nn::Sequential(square_conv(place.in, out, 1, place.stride), BatchNorm2d(out));
 }
 
-/// What both kinds of block share: out = relu(residual(x) + identity(x)).
+/// The common part of both kinds of block: out = relu(residual(x) + identity(x)).
 class ResidualImpl : public nn::Module {
  public:
   at::Tensor forward(const at::Tensor& input) {
@@ -132,7 +133,7 @@ class BottleneckImpl final : public ResidualImpl {
 };
 TORCH_MODULE(Bottleneck);
 
-/// Stage `index`: its first block halves the image (not in stage 0) and widens.
+/// Makes stage `index`.  Its first block widens and, except in stage 0, halves the image.
 template <class Block>
 nn::Sequential make_stage(const ResNetShape& shape, std::size_t index, int& in) {
   const int planes = 64 << index;
@@ -173,8 +174,8 @@ class ResNet final : public Classifier {
   }
 
  private:
-  /// He et al., ICCV 2015, arXiv:1502.01852, by fan out; batch norm starts at (1, 0) and the last
-  /// layer at libtorch's default already.
+  /// Initializes as He et al., ICCV 2015, arXiv:1502.01852, by fan out.  Batch norm, at (1, 0), and
+  /// the last layer keep libtorch's defaults.
   void initialize() {
     for (const auto& module : modules(/*include_self=*/false)) {
       if (auto* conv = module->as<nn::Conv2dImpl>()) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How training samples are divided among ranks, and in which order a rank takes its own.
+// Divides training samples among ranks, and orders each rank's samples.
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -19,8 +19,8 @@ namespace {
 constexpr std::uint64_t kSplitStream = 0x73706c6974;
 constexpr std::uint64_t kOrderStream = 0x6f72646572;
 
-/// Gamma with shape `alpha` and scale 1.  Marsaglia and Tsang, ACM TOMS 26(3), 2000; below 1 by the
-/// boost of their section 6.
+/// Draws from a gamma distribution with shape `alpha` and scale 1.  Marsaglia and Tsang, ACM TOMS
+/// 26(3), 2000; shapes below 1 use the boost of their section 6.
 double gamma(double alpha, Random& random) {
   if (alpha < 1) {
     const double power = std::pow(1 - random.uniform(), 1 / alpha);
@@ -44,7 +44,7 @@ std::vector<std::int64_t> permuted(std::int64_t count, Random& random) {
   return order;
 }
 
-/// A group by its share among those that have samples left.
+/// Draws a group in proportion to its share, from the groups that have samples left.
 std::size_t drawn(const std::vector<double>& shares,
                   const std::vector<std::vector<std::int64_t>>& left, Random& random) {
   double total = 0;
@@ -79,7 +79,7 @@ std::vector<std::vector<std::int64_t>> split_samples(const std::vector<std::int6
   const auto order = permuted(std::ssize(groups), random);
   std::vector<std::vector<std::int64_t>> shards(static_cast<std::size_t>(ranks));
   const std::optional<double> alpha = plan::dirichlet_alpha(split);
-  PACELINE_CHECK(alpha.has_value());  // the experiment was checked
+  PACELINE_CHECK(alpha.has_value());  // the experiment was checked before
   if (*alpha == 0) {
     for (std::size_t r = 0; r < shards.size(); ++r) {
       for (std::int64_t i = 0; i < share; ++i) {
@@ -99,7 +99,8 @@ std::vector<std::vector<std::int64_t>> split_samples(const std::vector<std::int6
   for (auto& shard : shards) {
     std::vector<double> shares;
     for (std::size_t g = 0; g < left.size(); ++g) {
-      // A share that vanishes would leave nothing to draw once others are gone.
+      // Without the addition, vanishing shares would leave nothing to draw once other groups are
+      // empty.
       shares.push_back(gamma(*alpha, random) + 1e-12);
     }
     for (std::int64_t i = 0; i < share; ++i) {

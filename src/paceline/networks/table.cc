@@ -26,7 +26,7 @@ constexpr ImageSample digit(int classes) {
 }
 
 constexpr ImageSample kBags{.side = 0, .channels = 0, .classes = 8};
-// The 13 numbers beside the ids of a line of Criteo's logs.
+// The 13 numeric features of a line of Criteo's logs, beside the ids.
 constexpr ImageSample kClicks{.side = 0, .channels = 13, .classes = 2};
 constexpr TextSample kText{.tokens = plan::kDefaultTokens};
 constexpr TextSample kLongText{.tokens = 128};

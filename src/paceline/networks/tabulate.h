@@ -13,7 +13,7 @@ namespace paceline::networks {
 constexpr std::uint32_t low(std::uint64_t seed) { return static_cast<std::uint32_t>(seed); }
 constexpr std::uint32_t high(std::uint64_t seed) { return static_cast<std::uint32_t>(seed >> 32); }
 
-/// A contiguous CPU tensor whose element i is value(i).
+/// Returns a contiguous CPU tensor whose element i is value(i).
 template <class T, class Value>
 at::Tensor tabulate(at::IntArrayRef sizes, const Value& value) {
   at::Tensor out = at::empty(sizes, at::TensorOptions(c10::CppTypeToScalarType<T>::value));

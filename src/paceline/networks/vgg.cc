@@ -13,7 +13,7 @@ namespace nn = torch::nn;
 
 constexpr double kVggDropout = 0.5;
 constexpr int kPool = 0;
-// Output channels of the 13 convolutions, kPool between the stages.
+// Output channels of the 13 convolutions, with kPool where a stage ends.
 constexpr auto kVgg16 = std::to_array<int>({64, 64, kPool, 128, 128, kPool, 256, 256, 256, kPool,
                                             512, 512, 512, kPool, 512, 512, 512, kPool});
 

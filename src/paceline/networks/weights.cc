@@ -18,17 +18,17 @@ namespace {
 constexpr double kNonZeroPerUnit = 8;
 
 // Scale of the last batch norm of a residual branch.  Goyal et al. 2017 (arXiv:1706.02677, section
-// 5.1) begin with 0.  With scales near 1 the gradient of ResNet-50 has a norm of 1500, so that five
-// steps turn rounding errors into losses that differ by a tenth.
+// 5.1) begin with 0.  With scales near 1 the gradient of ResNet-50 has a norm of 1500, so that
+// within five steps rounding errors grow to differences of a tenth in the loss.
 constexpr double kBranchScale = 0.125;
 
-/// Fans in of a weight: inputs that one output unit sums over.
+/// Returns a weight's fan-in: the number of inputs over which one output unit sums.
 double fan_in(const at::Tensor& weight) {
   const std::int64_t inputs = weight.numel() / weight.size(0);
   return static_cast<double>(inputs);
 }
 
-/// Sets every parameter to element(name, shape), made as float32 on the CPU.
+/// Sets every parameter to make(name, parameter), which returns float32 on the CPU.
 template <class Element>
 void fill(Network& network, const Element& make) {
   const torch::NoGradGuard no_grad;
@@ -52,7 +52,7 @@ std::uint64_t hash_words(const at::Tensor& tensor) {
 
 bool is_scale(const std::string& name) { return name.ends_with("weight"); }
 
-// Of a bottleneck it is the third batch norm, of a basic block the second.
+// The last batch norm of the branch is the third in a bottleneck, the second in a basic block.
 bool ends_residual_branch(Network& network, const std::string& name) {
   constexpr std::string_view kSecond = ".bn2.weight";
   if (!name.ends_with(kSecond)) {
