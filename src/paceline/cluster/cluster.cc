@@ -16,7 +16,7 @@
 namespace paceline::cluster {
 namespace {
 
-constexpr double kSlowestLink = 1000;  // bytes/s: what is less is a slip
+constexpr double kSlowestLink = 1000;  // bytes/s; a lower rate is taken for a mistake
 
 bool finite_and(double value, bool condition) { return std::isfinite(value) && condition; }
 
@@ -68,7 +68,8 @@ void check_placement(const LinkFit& fit, const std::string& where) {
   }
 }
 
-/// As links are checked: what is slower ends in no time that can be counted.
+/// Applies the limits of links to a line: with a slower one, times would not fit into the range of
+/// counts.
 void check_pace(const plan::AlphaBetaLine& line, const std::string& where) {
   constexpr double kSlowestBeta = 1e12 / kSlowestLink;
   constexpr plan::Picoseconds kLongestStart = 60 * plan::kPicosecondsPerSecond;

@@ -14,34 +14,34 @@
 #include "paceline/plan/engine_traits.h"
 
 // A cluster as one file describes it: the hosts on which ranks are started, the links that they
-// share, what the devices can do.  docs/cluster-file.md has the keys.  Whoever starts ranks,
-// measures links or predicts reads this one type.
+// share, and the speeds of the devices.  docs/cluster-file.md has the keys.  Code that starts
+// ranks, measures links or predicts uses this type.
 
 namespace paceline::cluster {
 
-inline constexpr int kMostSlots = 1 << 24;  // of a cluster
+inline constexpr int kMostSlots = 1 << 24;  // of a whole cluster
 
 struct ClusterHost {
   std::string name;
-  int slots = 1;             // ranks, one per device
-  std::string interface {};  // network interface; empty: the engine chooses
+  int slots = 1;             // number of ranks, one per device
+  std::string interface {};  // network interface; empty: the engine's choice
   std::optional<std::int64_t> memory_bytes{};
 };
 
-/// What a link joins.
+/// The two ends that a link joins.
 enum class LinkScope : std::uint8_t {
   kHosts,   // the network
   kDevices  // the devices of one host: PCIe, NVLink, shared memory
 };
 
-/// Who shares one link of the kind, each way.
+/// Who shares one link of this kind, in each direction.
 enum class LinkSharing : std::uint8_t {
-  kHost,    // all slots of a host: its network card, or its bus
-  kDevice,  // nobody: every slot has its own
-  kAll      // everything in the cluster: one medium
+  kHost,    // all slots of a host share one link: its network card, or its bus
+  kDevice,  // every slot has a link of its own
+  kAll      // all slots of the cluster share one medium
 };
 
-// What a fit may name.  Engines: those that run, and published programs.
+// The names that a fit may have.  Engines are those of plan::kEngines and published programs.
 inline constexpr auto kFitEngines = [] {
   constexpr std::array<std::string_view, 3> kPublished{"bytescheduler", "byteps", "bluefog"};
   std::array<std::string_view, plan::kEngines.size() + kPublished.size()> names{};
@@ -52,15 +52,15 @@ inline constexpr auto kFitEngines = [] {
 }();
 inline constexpr std::array<std::string_view, 2> kFitDevices{"cpu", "cuda"};
 
-/// The measured time of one operation among `ranks` ranks on a link, by size.
+/// The measured time of one operation among `ranks` ranks on a link, as a function of its size.
 struct LinkFit {
-  std::string operation;  // of plan::kOperations
+  std::string operation;  // one of plan::kOperations
   int ranks = 2;
   plan::AlphaBetaLine line;
-  std::optional<double> error_percent;  // of the fit, mean absolute
-  std::string engine{};                 // of kFitEngines; empty: not said
-  std::string device{};                 // cpu, cuda; empty: not said
-  std::vector<int> ranks_per_host{};    // in rank order; empty: not said
+  std::optional<double> error_percent;  // mean absolute error of the fit
+  std::string engine{};                 // one of kFitEngines; empty: unknown
+  std::string device{};                 // cpu, cuda; empty: unknown
+  std::vector<int> ranks_per_host{};    // in rank order; empty: unknown
 };
 
 /// What `paceline calibrate` found of an engine's model of collectives on a link: constants in
@@ -83,36 +83,36 @@ struct ClusterLink {
   std::string name;
   LinkScope scope = LinkScope::kHosts;
   LinkSharing sharing = LinkSharing::kHost;
-  double bytes_per_s = 0;       // each way; half duplex: both together
+  double bytes_per_s = 0;       // each way; half duplex: both ways together
   std::int64_t latency_ps = 0;  // one way
-  bool full_duplex = true;      // else both ways share the rate
-  double under_compute = 1;     // share of the rate while devices compute
-  double decline = 0;           // exponent: collectives, by hosts / 2
+  bool full_duplex = true;      // false: both ways share the rate
+  double under_compute = 1;     // fraction of the rate left while devices compute
+  double decline = 0;           // collectives among H hosts get rate * (H / 2)^-decline
   std::vector<LinkFit> fits;
   std::optional<LinkCalibration> calibration{};
 };
 
-/// A throughput that was measured on one device alone.
+/// A throughput that was measured on a single device.
 struct DeviceThroughput {
   std::string model;
   int batch_size = 1;
   double samples_per_s = 0;
 };
 
-/// What one device can do, as far as it is known.
+/// The speeds and sizes of one device, as far as they are known.
 struct ClusterDevice {
   std::string name;
-  std::optional<double> flops_per_s;         // of the precision trained in
-  std::optional<double> fp8_flops_per_s;     // of 8 bits
-  std::optional<double> memory_bytes_per_s;  // device memory
+  std::optional<double> flops_per_s;         // in the precision of the training
+  std::optional<double> fp8_flops_per_s;     // in a precision of 8 bits
+  std::optional<double> memory_bytes_per_s;  // of the device's memory
   std::optional<std::int64_t> memory_bytes;
-  double under_transfer = 1;  // share of its speed while it communicates
+  double under_transfer = 1;  // fraction of its speed left while it communicates
   std::vector<DeviceThroughput> throughputs;
 };
 
 struct Cluster {
   std::string name;
-  std::string source;  // where the figures are from
+  std::string source;  // origin of the numbers
   std::vector<ClusterHost> hosts;
   std::vector<ClusterLink> links;
   ClusterDevice device{};
@@ -120,42 +120,43 @@ struct Cluster {
   int slots() const;
   std::vector<int> slots_by_host() const;
 
-  /// The link of a scope, or nullptr.
+  /// Returns the link of a scope, or nullptr.
   const ClusterLink* link(LinkScope scope) const;
 };
 
-/// Ranks per host when `world` ranks fill the hosts in their order.  Throws UsageError where the
-/// cluster is smaller than that.
+/// Returns the ranks per host when `world` ranks fill the hosts in order.  Throws UsageError if the
+/// cluster has fewer slots.
 std::vector<plan::Rank> ranks_per_host(const Cluster& cluster, plan::Rank world);
 
 /// Throws UsageError, one sentence with the offending value, unless every name, number and
-/// combination is one that a cluster can have.
+/// combination is possible in a cluster.
 void check_cluster(const Cluster& cluster);
 
-// cluster/cluster_hosts.cc
+// The following functions are in cluster/cluster_hosts.cc.
 
-/// Hosts of "a:4,b:4", "node[01-08]:4" or "[fd00::7]:4" (slots default to 1).
-/// A host that comes again adds its slots.  Throws UsageError.
+/// Parses the hosts of "a:4,b:4", "node[01-08]:4" or "[fd00::7]:4" (slots default to 1).  A host
+/// that is listed again adds its slots.  Throws UsageError.
 std::vector<ClusterHost> parse_host_list(std::string_view text);
 
-/// Hosts of an MPI hostfile: a line "name", "name slots=4" (Open MPI), "name:4" (MPICH) or
-/// "name:4:adapter" (MVAPICH) each, the name also a node list ("node[01-08]") or an IPv6 address in
-/// brackets, # begins a comment.  A host that comes again adds its slots; max-slots= says nothing
-/// here.  `file` is what errors name.
+/// Parses the hosts of an MPI hostfile.  Each line is "name", "name slots=4" (Open MPI), "name:4"
+/// (MPICH) or "name:4:adapter" (MVAPICH).  The name may also be a node list ("node[01-08]") or an
+/// IPv6 address in brackets; # begins a comment.  A host that is listed again adds its slots;
+/// max-slots= is ignored.  Errors name `file`.
 std::vector<ClusterHost> parse_hostfile(std::string_view text, const std::string& file);
 
-// cluster/cluster_file.cc
+// The following functions are in cluster/cluster_file.cc.
 
-/// A cluster file's text, with the fits of the files that its key `collectives` names; their paths
-/// start from the folder of `file`.  A fit of such a file replaces one of the same operation,
-/// ranks, engine, device and placement, and its link is added where the cluster has no link of that
-/// scope.  Throws UsageError, with file and line where the text is not TOML or a key is unknown.
+/// Parses a cluster file's text, and adds the fits of the files that its key `collectives` names;
+/// their paths are relative to the folder of `file`.  A fit of such a file replaces a fit of the
+/// same operation, ranks, engine, device and placement.  If the cluster has no link of that scope,
+/// the file's link is added.  Throws UsageError; if the text is not TOML or a key is unknown, with
+/// file and line.
 Cluster parse_cluster(std::string_view text, const std::string& file);
 
-/// Reads a file, or throws UsageError.
+/// Reads a cluster file, given its path or its name in clusters/; throws UsageError.
 Cluster read_cluster(const std::string& path);
 
-/// A file that parses to an equal cluster.
+/// Returns the text of a file that parses to an equal cluster.
 std::string to_toml(const Cluster& cluster);
 
 }  // namespace paceline::cluster

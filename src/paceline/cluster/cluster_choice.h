@@ -7,20 +7,21 @@
 
 namespace paceline::cluster {
 
-/// What a user says of a cluster; any of them may be empty.
+/// How a user names a cluster; each field may be empty.
 struct ClusterChoice {
   std::string file{};      // --cluster: a cluster file, or a name in clusters/
   std::string hosts{};     // -H, --hosts: "a:4,b:4"
   std::string hostfile{};  // --hostfile: an MPI hostfile
 
-  /// Whether hosts are named beside, or instead of, the file's.
+  /// Whether hosts are named in addition to the file, or instead of it.
   bool names_hosts() const { return !hosts.empty() || !hostfile.empty(); }
   bool empty() const { return file.empty() && !names_hosts(); }
 };
 
-/// The cluster file, with the hosts of -H or --hostfile in place of its own; or these hosts alone,
-/// whose links and devices are unknown.  A host that the file knows too keeps its interface.
-/// Throws UsageError, also for -H together with --hostfile, and where nothing is given.
+/// Reads the cluster file; hosts of -H or --hostfile replace those of the file.  Without a file the
+/// cluster has only these hosts, and its links and devices are unknown.  A host that is also in the
+/// file keeps its interface and memory.  Throws UsageError, also for -H together with --hostfile,
+/// and if nothing is given.
 Cluster read_cluster(const ClusterChoice& choice);
 
 }  // namespace paceline::cluster

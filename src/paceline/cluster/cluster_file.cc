@@ -136,7 +136,7 @@ ClusterDevice read_device(const Section& section) {
   return device;
 }
 
-// One link per scope, and per name.
+// Adds a link; there may be one link per scope and per name.
 void add_link(const Section& section, Cluster& cluster) {
   ClusterLink link = read_link(section);
   for (const ClusterLink& other : cluster.links) {
@@ -163,8 +163,8 @@ bool replaces(const LinkFit& fresh, const LinkFit& written) {
          (written.ranks_per_host.empty() || written.ranks_per_host == fresh.ranks_per_host);
 }
 
-// Adds the fits to the cluster's link of the same scope, in place of those that they replace; a
-// scope without a link takes the measured link.
+// Adds the fits to the cluster's link of the same scope; they replace those of replaces().  If the
+// scope has no link, the measured link is added.
 void add_measured_link(const ClusterLink& measured, Cluster& cluster) {
   const auto link = std::ranges::find(cluster.links, measured.scope, &ClusterLink::scope);
   if (link == cluster.links.end()) {
@@ -178,13 +178,14 @@ void add_measured_link(const ClusterLink& measured, Cluster& cluster) {
 }
 
 enum class FileRole : std::uint8_t {
-  kCluster,     // what --cluster names
-  kCollectives  // what a cluster file names under `collectives`
+  kCluster,     // the file that --cluster names
+  kCollectives  // a file that a cluster file names under `collectives`
 };
 
 Cluster parse(std::string_view text, const std::string& file, FileRole role);
 
-// The links of the files under `collectives`, whose paths start from the folder of `file`.
+// Adds the links of the files under `collectives`, whose paths are relative to the folder of
+// `file`.
 void add_collectives(const Section& top, const std::string& file, Cluster& cluster) {
   for (const std::string& name : top.texts("collectives")) {
     const std::string path = (std::filesystem::path(file).parent_path() / name).string();

@@ -33,7 +33,7 @@ int parse_slots(std::string_view host, std::string_view text) {
   return slots;
 }
 
-/// One host or those of a node list, each with so many slots.
+/// Returns one host, or the hosts of a node list, each with `slots` slots.
 std::vector<ClusterHost> hosts_of(std::string_view names, int slots) {
   std::vector<std::string> expanded = {std::string(names)};
   if (names.find_first_of("[]") != std::string_view::npos) {
@@ -46,8 +46,8 @@ std::vector<ClusterHost> hosts_of(std::string_view names, int slots) {
   return hosts;
 }
 
-/// "name", "name:4", "node[01-08]:4", "[fd00::7]:4"; in a hostfile also "name:4:mlx5_0" (MVAPICH),
-/// whose network adapter says nothing of how many to start.
+/// Parses "name", "name:4", "node[01-08]:4", "[fd00::7]:4"; in a hostfile also "name:4:mlx5_0"
+/// (MVAPICH), whose network adapter is ignored, because it does not affect the number of slots.
 std::vector<ClusterHost> parse_host(std::string_view text, bool in_hostfile) {
   const auto [name, after] = split_host(text);
   if (name.empty()) {
@@ -68,8 +68,8 @@ std::vector<ClusterHost> parse_host(std::string_view text, bool in_hostfile) {
   return hosts_of(name, parse_slots(name, after->substr(0, colon)));
 }
 
-/// What may follow a host's name in a hostfile: Open MPI's slots=4 and max-slots=8 (or max_slots),
-/// which says nothing of how many to start.
+/// Reads a word after a host's name in a hostfile: Open MPI's slots=4, or max-slots=8 (or
+/// max_slots), which is ignored, because it does not affect the number of ranks to start.
 void read_host_word(std::string_view word, std::vector<ClusterHost>& hosts) {
   const auto equals = word.find('=');
   const std::string_view key = word.substr(0, equals);
@@ -84,7 +84,7 @@ void read_host_word(std::string_view word, std::vector<ClusterHost>& hosts) {
   }
 }
 
-/// The words of a line; blanks around an equals sign separate none.
+/// Splits a line into words; blanks around an equals sign do not separate words.
 std::vector<std::string> words_of(std::string_view line) {
   std::vector<std::string> words;
   bool joins = false;
@@ -100,7 +100,7 @@ std::vector<std::string> words_of(std::string_view line) {
   return words;
 }
 
-/// A line of a hostfile that is not blank.
+/// Reads a line of a hostfile that is not blank.
 std::vector<ClusterHost> read_host_line(std::string_view line) {
   const std::vector<std::string> words = words_of(line);
   std::vector<ClusterHost> hosts = parse_host(words.front(), true);
@@ -110,7 +110,7 @@ std::vector<ClusterHost> read_host_line(std::string_view line) {
   return hosts;
 }
 
-/// Throws UsageError where a host of a list has the words of a hostfile's line.
+/// Throws UsageError if a host of a list consists of several words, as a hostfile's line may.
 void check_one_word(std::string_view host) {
   const std::vector<std::string> words = words_of(host);
   if (words.size() < 2) {
@@ -124,7 +124,7 @@ void check_one_word(std::string_view host) {
                                    : "hosts are separated by commas and written a:4,b:4"));
 }
 
-/// Hosts in the order in which they first come; one that comes again adds its slots.
+/// The hosts in the order of their first occurrence; a host that is added again adds its slots.
 class HostList {
  public:
   void add(std::vector<ClusterHost> hosts) {

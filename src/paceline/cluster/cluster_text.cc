@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A cluster as the text of its file.
+// Writes a cluster as the text of its file.
 #include <sstream>
 #include <utility>
 

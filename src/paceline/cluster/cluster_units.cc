@@ -25,7 +25,7 @@ struct Quantity {
   std::string_view unit;
 };
 
-constexpr double kLargest = 9.0e18;  // what 64 bits hold, with a margin
+constexpr double kLargest = 9.0e18;  // the range of 64 bits, with a margin
 
 std::optional<Quantity> split(std::string_view text) {
   text = trimmed(text);
@@ -39,7 +39,7 @@ std::optional<Quantity> split(std::string_view text) {
   return quantity;
 }
 
-/// "Gbit" of the base "bit": 1e9.
+/// Returns the factor of a unit's prefix: for "Gbit" with base "bit" 1e9.
 std::optional<double> prefix(std::string_view unit, std::string_view base) {
   constexpr std::array<Unit, 8> kPrefixes{{{"", 1},
                                            {"k", 1e3},
@@ -61,7 +61,7 @@ std::optional<double> prefix(std::string_view unit, std::string_view base) {
   return std::nullopt;
 }
 
-/// The number in the units of `bases`; nothing where the text has another.
+/// Returns the number, scaled to the units of `bases`; nothing if the text has another unit.
 std::optional<double> scaled(std::string_view text, std::span<const Unit> bases) {
   const auto quantity = split(text);
   if (!quantity) {

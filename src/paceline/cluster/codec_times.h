@@ -9,21 +9,21 @@
 
 namespace paceline::cluster {
 
-/// How long a kernel took for the bytes that it reads and writes.
+/// The time of a kernel, and the bytes that it reads and writes.
 struct KernelTime {
-  std::string kernel;  // as plans write it
+  std::string kernel;  // its name in plans
   std::int64_t bytes = 0;
   plan::Picoseconds time = 0;
 };
 
-/// How long one core took to code a network's gradients, medians.
-/// `paceline profile --codecs` measures it.
+/// The times in which one core encodes and decodes a network's gradients; each is a median.
+/// `paceline profile --codecs` measures them.
 struct CodecTime {
-  std::string codec;                     // as in a strategy, with its options
+  std::string codec;                     // with its options, as in a strategy
   std::int64_t bytes = 0;                // of the gradients
-  plan::Picoseconds copy{};              // memcpy of them, in the same run
-  plan::Picoseconds encode{}, decode{};  // among two ranks
-  std::vector<KernelTime> kernels{};     // of both
+  plan::Picoseconds copy{};              // memcpy of the gradients, in the same run
+  plan::Picoseconds encode{}, decode{};  // with two ranks
+  std::vector<KernelTime> kernels{};     // kernels of encoding and decoding
 };
 
 }  // namespace paceline::cluster

@@ -10,16 +10,18 @@
 namespace paceline::cluster {
 namespace {
 
-/// The rate that one unit of weight gets from a link that carries `weight`.
+/// Returns the rate per unit of weight on a link that carries `weight`.
 std::int64_t share(std::int64_t bytes_per_s, std::int64_t weight) {
   return weight == 0 ? std::numeric_limits<std::int64_t>::max()
                      : std::max<std::int64_t>(1, bytes_per_s * kWeightOne / weight);
 }
 
-/// How often the bytes of a stage, which are sent and received, cross a link of its kind.
+/// Returns how often a stage's bytes, which are both sent and received, cross a link of this kind:
+/// twice if one link carries both directions, else once.
 std::int64_t crossings(const LinkModel& link) { return 2 / link.links(); }
 
-/// On one medium each host's bytes cross once; cards of devices split them.
+/// On a medium shared by all, the bytes of each host cross once; cards of single devices divide
+/// them.
 std::int64_t network_weight(const Stage& stage, const Group& group, const LinkModel& network) {
   switch (network.sharing) {
     case cluster::LinkSharing::kAll:
@@ -32,7 +34,8 @@ std::int64_t network_weight(const Stage& stage, const Group& group, const LinkMo
   return stage.network_weight * crossings(network);
 }
 
-/// What the slowest of many links leaves of the network's rate.
+/// Returns the network's rate for a collective among `hosts` hosts, which the slowest of their
+/// links sets.
 std::int64_t declined(const LinkModel& network, plan::Rank hosts) {
   return std::max<std::int64_t>(
       1, std::llround(static_cast<double>(network.bytes_per_s) *
@@ -58,7 +61,7 @@ Price undeclined(const CollectiveCall& call, const Machine& machine) {
   return {};
 }
 
-/// How many members share a device link.
+/// Returns how many members share a device link.
 std::int64_t on_bus(const Group& group, const Machine& machine) {
   return machine.device.sharing == cluster::LinkSharing::kDevice ? 1 : group.most_local;
 }

@@ -63,7 +63,7 @@ FairShare::FlowId FairShare::start(plan::Picoseconds now, std::uint32_t owner, s
     touch(load.link);
   }
   if (loads.empty()) {
-    flow.rate = limit;  // shares nothing
+    flow.rate = limit;  // the flow shares no link
   }
   return id;
 }
@@ -116,7 +116,7 @@ const std::vector<FairShare::FlowId>& FairShare::share(plan::Picoseconds now) {
   return renewed_;
 }
 
-/// Collects all flows and links that hang together with `link`.
+/// Collects all flows and links that are connected with `link` through shared flows.
 void FairShare::gather(std::uint32_t link) {
   join(link);
   part_links_.assign(1, link);
@@ -142,7 +142,7 @@ void FairShare::gather(std::uint32_t link) {
   std::ranges::sort(limited_, std::greater{});
 }
 
-/// Makes a link ready for rates to be found; whether it was not yet.
+/// Prepares a link for the calculation of rates; returns false if it was already prepared.
 bool FairShare::join(std::uint32_t link) {
   Link& joined = links_[link];
   const bool fresh = joined.stamp != stamp_;
@@ -154,8 +154,8 @@ bool FairShare::join(std::uint32_t link) {
   return fresh;
 }
 
-/// The next rate at which a flow meets a limit or a link is full; notes the links that are, and
-/// forgets those whose flows have their rates.
+/// Returns the next rate at which a flow reaches its limit or a link is full.  Stores the full
+/// links in `full_`, and drops links whose flows all have their rates.
 std::int64_t FairShare::next_level() {
   while (!limited_.empty() && is_fixed(limited_.back().second)) {
     limited_.pop_back();
@@ -182,7 +182,7 @@ std::int64_t FairShare::next_level() {
   return level;
 }
 
-/// Raises all rates together; who meets a limit or a full link stays there.
+/// Raises all rates together; a flow that reaches its limit or a full link keeps that rate.
 void FairShare::fill() {
   for (std::size_t left = part_flows_.size(); left > 0;) {
     const std::int64_t level = next_level();
@@ -213,7 +213,7 @@ void FairShare::renew_share(Link& link) {
 
 bool FairShare::is_fixed(FlowId id) const { return fixed_stamp_[id] == stamp_; }
 
-/// Gives a flow its rate; 0 where it has one already, else 1.
+/// Fixes the rate of a flow; returns 0 if the flow already has one, else 1.
 std::size_t FairShare::fix(FlowId id, std::int64_t rate) {
   if (is_fixed(id)) {
     return 0;

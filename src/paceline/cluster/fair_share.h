@@ -10,22 +10,23 @@
 
 namespace paceline::cluster {
 
-/// Weights of loads are whole multiples of 1 / kWeightOne.
+/// The weight of a flow that crosses a link once; weights are multiples of 1 / kWeightOne
+/// crossings.
 inline constexpr std::int64_t kWeightOne = 65536;
 
-/// A flow crosses `link` weight / kWeightOne times.
+/// A load: the flow crosses `link` weight / kWeightOne times.
 struct LinkLoad {
   std::uint32_t link = 0;
   std::int64_t weight = 0;
 };
 
-/// Links that flows share fairly.
+/// Links whose rates flows share fairly.
 ///
-/// All flows over a full link get the same rate; what a flow cannot use, because another link or
-/// its own limit holds it back, the others share (max-min fairness: Bertsekas and Gallager, Data
-/// Networks, 1992, section
-/// 6.5.2).  Rates are whole bytes per second and are kept until a flow comes
-/// or goes or a capacity changes; work is counted exactly, in bytes times picoseconds per second.
+/// All flows over a full link get the same rate.  The rate that a flow cannot use, because another
+/// link or its own limit restricts it, is shared by the others (max-min fairness: Bertsekas and
+/// Gallager, Data Networks, 1992, section 6.5.2).  Rates are whole bytes per second and stay
+/// constant until a flow starts or ends or a capacity changes; work is counted exactly, in bytes
+/// times picoseconds per second.
 class FairShare {
  public:
   using FlowId = std::uint32_t;
@@ -33,16 +34,16 @@ class FairShare {
   struct Flow {
     plan::Uint128 left = 0;  // bytes * 10^12
     std::int64_t rate = 0, limit = 0;
-    plan::Picoseconds since = 0;  // when `left` held
+    plan::Picoseconds since = 0;  // the time at which `left` was updated
     std::uint32_t owner = 0;
-    std::uint32_t event = 0;  // sequence number of its end; the caller's
+    std::uint32_t event = 0;  // sequence number of its end; set by the caller
     bool active = false;
     std::vector<LinkLoad> loads;
   };
 
   void reset(std::span<const std::int64_t> bytes_per_s);
 
-  /// Starts moving `bytes` at `now`; `limit` is the flow's own fastest rate.
+  /// Starts moving `bytes` at `now`; `limit` is the highest rate of the flow itself, in bytes/s.
   FlowId start(plan::Picoseconds now, std::uint32_t owner, std::int64_t bytes, std::int64_t limit,
                std::span<const LinkLoad> loads);
   void end(FlowId id);
@@ -50,25 +51,26 @@ class FairShare {
 
   bool changed() const { return !dirty_.empty(); }
 
-  /// Shares the links anew.  Returns the flows whose rate is another now.
+  /// Recalculates the shares.  Returns the flows whose rate has changed.
   const std::vector<FlowId>& share(plan::Picoseconds now);
 
-  /// When a flow will have ended at its present rate.
+  /// Returns when a flow will end at its current rate.
   plan::Picoseconds end_of(FlowId id) const;
 
   Flow& flow(FlowId id) { return flows_[id]; }
 
-  /// Bytes that have crossed a link, weights included; whole flows only.
+  /// Bytes that have crossed a link, times their weights; each flow counts completely from its
+  /// start.
   std::int64_t crossed(std::uint32_t link) const { return links_[link].crossed; }
 
  private:
   struct Link {
     std::int64_t capacity = 0;  // bytes per second
-    std::int64_t weight = 0;    // of all flows
-    // While rates are found:
-    std::int64_t used = 0;   // rates times weights of flows that have a rate
-    std::int64_t open = 0;   // weight of those that have none yet
-    std::int64_t share = 0;  // of the three below
+    std::int64_t weight = 0;    // sum over all flows
+    // The following members are used while rates are calculated:
+    std::int64_t used = 0;   // rates times weights of the flows that have a rate
+    std::int64_t open = 0;   // sum of the weights of the flows that have no rate yet
+    std::int64_t share = 0;  // fair share, for the values of the next line
     std::int64_t shared_used = -1, shared_open = 0, shared_capacity = 0;
     std::uint32_t stamp = 0;
     bool dirty = false;

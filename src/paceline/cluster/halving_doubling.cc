@@ -6,27 +6,28 @@
 
 namespace paceline::cluster {
 
-/// Recursive vector halving with distance doubling, then the way back, among
-/// P' = 2^floor(log2 P) ranks:
+/// Recursive halving of vectors and doubling of distances, then the reverse, among P' =
+/// 2^floor(log2 P) ranks:
 ///
 ///   all-reduce   2 log2 P' hops, 2(P'-1)/P' S bytes per rank
 ///   others         log2 P' hops,  (P'-1)/P' S bytes per rank
 ///   network      the part that leaves a host: 2(H-1)/H S, (H-1)/H S, where H
 ///                is at most P'
 ///
-/// Near partners come first, so that what is left for the distant ones is S/L. Each rank above P'
-/// folds what it has into a neighbor before and gets its part of the result after, a hop each:
+/// Near partners come first, so that only S/L is left for the distant ones.  Each rank above P'
+/// sends its data to a neighbor before, and receives its part of the result after, with one hop
+/// each:
 ///
 ///   all-reduce                  2 S bytes more
-///   reduce-scatter, all-gather  S + S/P
-///   broadcast                   S, after only
+///   reduce-scatter, all-gather  S + S/P bytes more
+///   broadcast                   S bytes more, only after
 ///
-/// These hops come before and after, one way each, so that no direction of a link carries more than
-/// S of them, at its full rate: on a half-duplex link what both ways share.  (What compute takes
-/// from a full-duplex bus is felt there only where less than half is left.)  Hosts of an odd number
-/// of ranks part such neighbors, so that these bytes cross the network too.  Thakur, Rabenseifner
-/// and Gropp, IJHPCA 2005, doi:10.1177/1094342005051521,
-/// section 4.4.  A broadcast is a scatter and an all-gather.
+/// These hops come before and after, in one direction each, so that no direction of a link carries
+/// more than S of these bytes, at its full rate; on a half-duplex link both directions share the
+/// rate. (The loss of a full-duplex bus to compute matters there only if less than half of its rate
+/// is left.)  If hosts have an odd number of ranks, such neighbors can be on different hosts, and
+/// these bytes cross the network, too.  Thakur, Rabenseifner and Gropp, IJHPCA 2005,
+/// doi:10.1177/1094342005051521, section 4.4.  A broadcast is a scatter and an all-gather.
 namespace {
 
 struct Folding {
@@ -46,7 +47,7 @@ Folding folding(const CollectiveCall& call) {
   return {.hops = 2, .bytes = call.bytes + call.bytes / call.group.ranks};
 }
 
-/// Whether neighbors, as ranks are counted, may be on two hosts.
+/// Whether neighboring ranks may be on different hosts.
 bool parts_neighbors(const Group& group) {
   const bool equal = group.ranks == group.hosts * group.most_local;
   return group.hosts > 1 && (!equal || group.most_local % 2 != 0);

@@ -7,18 +7,19 @@
 
 namespace paceline::cluster {
 
-/// Inside each host, then one ring per local index across the hosts, then inside again; L members
-/// on a host, H hosts:
+/// Works inside each host, then in one ring per local rank across the hosts, then inside again; a
+/// host has L members, and there are H hosts:
 ///
 ///   all-reduce      reduce-scatter of S inside, all-reduce of S/L on L lanes
 ///                   at once, all-gather of S inside
 ///   reduce-scatter  reduce-scatter of S inside, then of S/L on the lanes
-///   all-gather      the two in the other order
-///   broadcast       of S across the hosts, then inside
+///   all-gather      all-gather of S/L on the lanes, then of S inside
+///   broadcast       broadcast of S across the hosts, then inside
 ///
-/// One host, or one member on each, is a ring.  Hosts of unequal numbers of members have no lanes
-/// to share among all: rejected.  As NCCL's and Horovod's hierarchical all-reduce: Jia et al. 2018,
-/// arXiv:1807.11205, section 3.2.
+/// A lane is such a ring across the hosts.  With one host, or one member on each, the price is that
+/// of a ring.  If hosts have different numbers of members, there are no lanes through all hosts,
+/// and UsageError is thrown.  NCCL and Horovod have such a hierarchical all-reduce: Jia et al.
+/// 2018, arXiv:1807.11205, section 3.2.
 Price hierarchical_price(const CollectiveCall& call, const Machine& machine) {
   const std::int64_t local = call.group.most_local;
   const std::int64_t hosts = call.group.hosts;

@@ -18,7 +18,8 @@ const cluster::LinkFit* measured_fit(const CollectiveCall& call, const Machine& 
     return nullptr;
   }
   const cluster::LinkFit* best = nullptr;
-  // Then as many hosts, then nothing said of them, then others.
+  // Among fits of equally near numbers of ranks, the order of preference is: the same number of
+  // hosts, an unknown number, another number.
   const auto distance = [&](const cluster::LinkFit& fit) {
     const bool silent = fit.ranks_per_host.empty();
     const bool as_many = std::ssize(fit.ranks_per_host) == std::int64_t{call.group.hosts};
@@ -61,7 +62,8 @@ Machine without_fits(const Machine& machine) {
   return model;
 }
 
-/// Those among whom the fit was measured; as many a host as in `group` where the fit does not say.
+/// Returns the group among which the fit was measured; if the fit has no placement, it is assumed
+/// to have as many ranks per host as `group`.
 Group measured_group(const LinkFit& fit, const Group& group) {
   const auto& counts = fit.ranks_per_host;
   if (!counts.empty()) {
@@ -76,8 +78,8 @@ Group measured_group(const LinkFit& fit, const Group& group) {
           .most_local = std::min(group.most_local, fit.ranks)};
 }
 
-/// How many times longer the call takes than among the fit's ranks, by the model of what was not
-/// measured.
+/// Returns how many times longer the call takes than it would among the fit's ranks, by the model
+/// that prices collectives without a fit.
 double model_ratio(const CollectiveCall& call, const LinkFit& fit, const Machine& machine) {
   if (fit.ranks == call.group.ranks) {
     return 1;
@@ -93,15 +95,15 @@ double model_ratio(const CollectiveCall& call, const LinkFit& fit, const Machine
 
 }  // namespace
 
-/// t = alpha + beta S, by pieces of the size, as measured on the cluster (`paceline comm --fit`,
-/// `paceline calibrate`, or a published table) among the nearest number of ranks.  Among other
-/// ranks
+/// t = alpha + beta S, in pieces by size, as measured on the cluster (`paceline comm --fit`,
+/// `paceline calibrate`, or a published table) among the nearest number of ranks.  For another
+/// number of ranks P
 ///
 ///   t(P) = t(fit) * model(P) / model(fit)
 ///
-/// by the model that prices what was not measured.  beta limits the flow, whose bytes are those of
-/// a ring, so that what else is on the links slows it. Hockney, Parallel Computing 1994,
-/// doi:10.1016/S0167-8191(06)80021-9.
+/// where model() is the model that prices collectives without a fit.  beta limits the flow, whose
+/// bytes are those of a ring, so that other traffic on the links slows it.  Hockney, Parallel
+/// Computing 1994, doi:10.1016/S0167-8191(06)80021-9.
 Price measured_price(const CollectiveCall& call, const Machine& machine) {
   const cluster::LinkFit* fit = measured_fit(call, machine);
   if (fit == nullptr) {

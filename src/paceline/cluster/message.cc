@@ -20,10 +20,10 @@ const cluster::LinkFit* message_fit(bool remote, const Machine& machine) {
 
 namespace {
 
-/// t = latency + S / rate of the card, which all messages share; where messages were measured,
-/// alpha by pieces of S, and one flow gets at most 1 / beta: a connection may reach less than the
-/// card, as one TCP flow does.
-/// Hockney, Parallel Computing 1994, doi:10.1016/S0167-8191(06)80021-9.
+/// t = latency + S / rate of the card, which all messages share.  If messages were measured, the
+/// latency is alpha, by pieces of S, and one flow gets at most 1 / beta: a single connection, such
+/// as a TCP flow, may be slower than the card.  Hockney, Parallel Computing 1994,
+/// doi:10.1016/S0167-8191(06)80021-9.
 Stage full_stage(std::int64_t bytes, bool remote, const Machine& machine) {
   const cluster::LinkFit* fit = message_fit(remote, machine);
   if (fit == nullptr && runs_nccl(machine.algorithm)) {

@@ -44,7 +44,7 @@ void SharedLink::advance(Ticks now) {
   }
 }
 
-/// Everything that happens at now_.
+/// Handles everything that happens at now_.
 void SharedLink::handle_events() {
   std::vector<Operation> flowed;
   for (const auto& [operation, flow] : flowing_) {

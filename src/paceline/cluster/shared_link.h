@@ -27,20 +27,20 @@ class SharedLink {
 
   explicit SharedLink(std::int64_t rate);
 
-  /// A queue that carries `most` operations at once; 0: no limit.
+  /// Adds a queue that carries `most` operations at a time; 0: no limit.
   Lane add_lane(std::int32_t most);
 
   struct Demand {
-    Ticks before = 0;  // start-up
+    Ticks before = 0;  // start-up time
     std::int64_t work = 0;
     Ticks after = 0;  // from the end of the work to the end of the operation
   };
   Operation add(Ticks now, Lane lane, const Demand& demand);
 
-  /// When an operation next changes its state; nothing where none is left.
+  /// Returns when an operation next changes its state; nothing if no operation is left.
   std::optional<Ticks> next_event() const;
 
-  /// Goes on to `now`.
+  /// Advances the time to `now`.
   void advance(Ticks now);
 
   struct Ended {
@@ -71,8 +71,8 @@ class SharedLink {
   Ticks now_ = 0;
   Operation added_ = 0;
   std::vector<Queue> lanes_;
-  std::map<Operation, State> operations_;         // not ended
-  std::set<std::pair<Ticks, Operation>> timers_;  // start-ups and ends
+  std::map<Operation, State> operations_;         // operations that have not ended
+  std::set<std::pair<Ticks, Operation>> timers_;  // times of start-ups and ends
   std::map<Operation, FairShare::FlowId> flowing_;
   std::vector<Ended> ended_;
 };

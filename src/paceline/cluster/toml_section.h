@@ -20,14 +20,14 @@
 #include "paceline/base/error.h"
 #include "paceline/base/text.h"
 
-// TOML as cluster files, tables of costs and adapters are written in: every rejection names file,
-// line and value.
+// Reads the TOML of cluster files, tables of costs and adapters; every error names file, line and
+// value.
 
 namespace paceline::cluster {
 
 inline constexpr int kMostRanks = 1 << 24;
 
-/// Throws UsageError where `text` is not TOML.
+/// Throws UsageError if `text` is not TOML.
 inline toml::table parse_toml(std::string_view text, const std::string& path) {
   try {
     return toml::parse(text, path);
@@ -56,7 +56,7 @@ std::string_view word_of(const std::array<Word<Value>, kCount>& words, Value val
 /// One table of the file.
 class Section {
  public:
-  /// `keys`, with a blank between, are all that the table may have; empty: any.
+  /// `keys`, separated by blanks, are the keys that the table may have; empty: any key.
   Section(const toml::table& table, std::string file, std::string title, std::string_view keys)
       : table_(table), file_(std::move(file)), title_(std::move(title)) {
     const std::vector<std::string> known = split_at(keys, ' ');
@@ -86,7 +86,7 @@ class Section {
     return value<std::string>(key, "text");
   }
 
-  /// One text or a list of texts; empty where the key is not there.
+  /// Returns one text or a list of texts; empty if the key is missing.
   std::vector<std::string> texts(std::string_view key) const {
     const toml::node* node = table_.get(key);
     const toml::array* array = node == nullptr ? nullptr : node->as_array();
@@ -108,7 +108,7 @@ class Section {
     return value<std::int64_t>(key, "a whole number").value_or(fallback);
   }
 
-  /// A whole number from `least` to `most`.
+  /// Returns a whole number from `least` to `most`.
   int integer(std::string_view key, int fallback, int least, int most) const {
     const std::int64_t given = integer(key, fallback);
     if (given < least || given > most) {
@@ -138,7 +138,7 @@ class Section {
     reject(key, "'" + given + "'", known_are(known));
   }
 
-  /// One of `known`, or nothing where the key is not there.
+  /// Returns one of `known`, or nothing if the key is missing.
   std::optional<std::string> one_of(std::string_view key,
                                     std::span<const std::string_view> known) const {
     auto given = written(key);
@@ -148,7 +148,7 @@ class Section {
     return given;
   }
 
-  /// A number that is not negative.
+  /// Returns a number that is not negative, or nothing if the key is missing.
   std::optional<double> magnitude(std::string_view key) const {
     const auto given = number(key);
     if (given && !(*given >= 0 && std::isfinite(*given))) {
@@ -157,7 +157,7 @@ class Section {
     return given;
   }
 
-  /// A list of numbers that are not negative; empty where the key is not there.
+  /// Returns a list of numbers that are not negative; empty if the key is missing.
   std::vector<double> magnitudes(std::string_view key) const {
     std::vector<double> found;
     const toml::node* node = table_.get(key);
@@ -176,7 +176,7 @@ class Section {
     return found;
   }
 
-  /// Whole numbers above 0; empty where the key is not there.
+  /// Returns whole numbers above 0; empty if the key is missing.
   std::vector<int> counts(std::string_view key) const {
     std::vector<int> found;
     const toml::node* node = table_.get(key);
@@ -202,7 +202,7 @@ class Section {
     throw UsageError(fmt::format("{} = {}: {}", where(key), value, why));
   }
 
-  /// "cluster.toml:12: [[links]] rate"
+  /// Returns the place of a key for errors: "cluster.toml:12: [[links]] rate".
   std::string where(std::string_view key) const {
     const toml::node* node = table_.get(key);
     return fmt::format("{}: {} {}", node == nullptr ? at(table_) : at(*node), title_, key);

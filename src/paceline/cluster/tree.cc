@@ -4,17 +4,17 @@
 
 namespace paceline::cluster {
 
-/// NCCL where nothing was measured: the bytes of its rings, which it takes for much data, with the
-/// latency of its trees, which it takes for little.  No one algorithm does both; each term counts
-/// where the other is small.
+/// Models NCCL if nothing was measured: the bytes of its rings, which NCCL uses for large data,
+/// with the latency of its trees, which NCCL uses for small data.  No single algorithm has both;
+/// each term matters where the other is small.
 ///
 ///   all-reduce   2 (ceil(log2 H) network hops + (L-1) device hops)
 ///   others         (ceil(log2 H) network hops + (L-1) device hops)
 ///   bytes        as a ring
 ///
-/// H hosts, L members on the fullest: a tree over the hosts, a chain inside each.  Two
-/// complementary trees would move 2 S over an inner host's link instead of the ring's 2(P-1)/P S,
-/// and take time to fill: Sanders, Speck and Traff, Parallel Computing 2009,
+/// There are H hosts, with L members on the fullest: a tree connects the hosts, a chain the members
+/// of each host.  Two complementary trees would move 2 S over an inner host's link instead of the
+/// ring's 2(P-1)/P S, and take time to fill: Sanders, Speck and Traff, Parallel Computing 2009,
 /// doi:10.1016/j.parco.2009.09.001.
 Price tree_price(const CollectiveCall& call, const Machine& machine) {
   const std::int64_t passes = call.pattern == plan::Pattern::kAllReduce ? 2 : 1;

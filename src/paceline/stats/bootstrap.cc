@@ -14,7 +14,8 @@
 namespace paceline::stats {
 namespace {
 
-// Autocovariances of lag 0 .. `lags`, with 1/n so that they are a covariance sequence.
+// Returns the autocovariances of lag 0 .. `lags`, divided by n so that they form a covariance
+// sequence.
 std::vector<double> autocovariances(std::span<const double> series, std::size_t lags) {
   const double center = mean(series);
   std::vector<double> result;
@@ -28,8 +29,8 @@ std::vector<double> autocovariances(std::span<const double> series, std::size_t 
   return result;
 }
 
-// The smallest lag after which `quiet` autocorrelations in a row are no larger than chance makes
-// them.
+// Returns the smallest lag after which `quiet` autocorrelations in a row are no larger than chance
+// makes them.
 std::size_t last_correlated_lag(std::span<const double> covariances, std::size_t quiet,
                                 double threshold) {
   std::size_t last = 0;
@@ -62,7 +63,7 @@ std::size_t block_length(std::span<const double> series) {
   if (correlated == 0) {
     return 1;
   }
-  // Flat-top lag window of width `width`.
+  // Sums with a flat-top lag window of width `width`.
   const std::size_t width = std::min(2 * correlated, most_lags);
   double spectrum = covariances[0];
   double slope = 0;
@@ -73,7 +74,7 @@ std::size_t block_length(std::span<const double> series) {
     slope += 2 * weight * static_cast<double>(lag) * covariances[lag];
   }
   if (spectrum <= 0) {
-    return 1;  // alternating, not persistent: single samples are cautious
+    return 1;  // the series alternates: single samples overestimate its variance
   }
   const double length = std::cbrt(1.5 * size) * std::cbrt(slope * slope / (spectrum * spectrum));
   const double most = std::ceil(std::min(3 * std::sqrt(size), size / 3));
@@ -82,8 +83,8 @@ std::size_t block_length(std::span<const double> series) {
 
 namespace {
 
-// Correlation at lag 1 of the samples' signs about their median; nothing where all samples equal
-// the median.
+// Returns the lag-1 correlation of the samples' signs about their median; nothing if all samples
+// equal the median.
 std::optional<double> sign_correlation(std::span<const double> series) {
   const double center = median(series);
   const auto sign = [&](std::size_t i) {
@@ -98,7 +99,7 @@ std::optional<double> sign_correlation(std::span<const double> series) {
   return squares == 0 ? std::nullopt : std::optional(products / squares);
 }
 
-// Correlation of a normal process whose signs correlate by `r`.
+// Returns the correlation of a normal process whose signs correlate by `r`.
 double of_normal_process(double r) {
   return std::sin(std::numbers::pi / 2 * std::clamp(r, 0.0, 0.98));
 }

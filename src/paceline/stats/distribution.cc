@@ -15,8 +15,8 @@ double student_t_within(double t, int degrees) {
   const double angle = std::atan(t / std::sqrt(degrees));
   const double cosine = std::cos(angle);
   const bool odd = degrees % 2 == 1;
-  // The sum's terms are cos^j with j = 1, 3, ... or 0, 2, ... below
-  // degrees - 1, each with the product of ratios that came before it.
+  // The terms are cos^j, with j = 1, 3, ... or 0, 2, ... up to degrees - 2, each times the product
+  // of the ratios (j + 1) / (j + 2) of the terms before it.
   double sum = 0;
   double term = odd ? cosine : 1;
   for (int j = odd ? 1 : 0; j <= degrees - 2; j += 2) {

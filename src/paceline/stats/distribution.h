@@ -9,17 +9,17 @@ namespace paceline::stats {
 /// P(Z <= z) of the standard normal distribution.
 double normal_cdf(double z);
 
-/// P(|T| <= t) of Student's t with `degrees` >= 1 degrees of freedom, t >= 0. Exact finite sums:
-/// Abramowitz and Stegun, 1964, 26.7.3 and 26.7.4.
+/// P(|T| <= t) of Student's t with `degrees` >= 1 degrees of freedom, for t >= 0, by exact finite
+/// sums: Abramowitz and Stegun, 1964, 26.7.3 and 26.7.4.
 double student_t_within(double t, int degrees);
 
-/// The t with P(|T| <= t) = `level`, 0 < level < 1.
+/// Returns the t with P(|T| <= t) = `level`, 0 < level < 1.
 double student_t_quantile(double level, int degrees);
 
-/// The largest k for which the k-th smallest and the k-th largest of `n` independent samples
-/// enclose the median of any distribution with at least probability `level`: 1 - 2 P(Binomial(n,
-/// 1/2) < k) >= level.  Nothing where even the smallest and the largest do not (at 95 %: n < 6).
-/// David and Nagaraja, Order Statistics, 2003, section 7.1.
+/// Returns the largest k for which the k-th smallest and the k-th largest of `n` independent
+/// samples enclose the median of any distribution with at least probability `level`: 1 - 2
+/// P(Binomial(n, 1/2) < k) >= level.  Nothing if even the smallest and the largest do not (at 95 %:
+/// n < 6). David and Nagaraja, Order Statistics, 2003, section 7.1.
 std::optional<std::size_t> median_order(std::size_t n, double level);
 
 }  // namespace paceline::stats

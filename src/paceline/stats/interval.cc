@@ -64,7 +64,7 @@ Interval t_interval(std::span<const double> values, double level) {
   return around(m.mean, t * std::sqrt(m.variance / m.n));
 }
 
-// The median itself always lies inside, though a few skewed values can put the center of a t
+// The interval always contains the median, though a few skewed values can put the center of a t
 // interval far from it.
 Interval interval_over_runs(std::vector<double> values, double level) {
   if (values.size() >= kFewestRunsForOrder) {
@@ -76,8 +76,8 @@ Interval interval_over_runs(std::vector<double> values, double level) {
   return t_interval(values, level).reaching(median(values));
 }
 
-// Interval over runs of what cannot be negative, such as times and rates: few runs that scatter
-// widely must not give an interval that reaches below zero.
+// Returns the interval over runs of a quantity that cannot be negative, such as times and rates:
+// few runs that scatter widely must not give an interval that reaches below zero.
 Interval positive_over_runs(const std::vector<double>& values, double level) {
   const bool positive =
       std::all_of(values.begin(), values.end(), [](double value) { return value > 0; });
@@ -86,7 +86,7 @@ Interval positive_over_runs(const std::vector<double>& values, double level) {
              : interval_over_runs(values, level);
 }
 
-// Interval of the center of values that are symmetric about it.
+// Returns the interval of the center of values that are symmetric about this center.
 Interval symmetric_interval(const std::vector<double>& values, double level) {
   const auto interval = signed_rank_interval(values, level);
   return interval && values.size() >= kFewestRunsForOrder
@@ -94,8 +94,7 @@ Interval symmetric_interval(const std::vector<double>& values, double level) {
              : t_interval(values, level).reaching(center_of(values));
 }
 
-// Draws the median of one run again and again, each time of as many of its samples as it is worth
-// in independent ones.
+// Draws the median of one run again and again, each time from effective_samples() of its samples.
 class RunResampler {
  public:
   explicit RunResampler(const std::vector<double>& run)
@@ -118,8 +117,8 @@ class RunResampler {
   std::vector<double> values_;
 };
 
-// Draws the medians of several runs again and again, each run by RunResampler. The runs themselves
-// are given and not drawn.
+// Draws the medians of several runs again and again, each by RunResampler.  The set of runs is
+// fixed and not drawn.
 class CaseResampler {
  public:
   explicit CaseResampler(Runs runs) {
@@ -135,7 +134,7 @@ class CaseResampler {
   bool has_enough_steps() const { return fewest_steps_ >= kFewestSteps; }
   std::size_t worth() const { return worth_; }
 
-  /// One draw of each run's median.
+  /// Draws each run's median once.
   const std::vector<double>& draw(Random& random) {
     medians_.clear();
     for (RunResampler& run : runs_) {
@@ -172,7 +171,7 @@ Interval welch(const std::vector<double>& top, const std::vector<double>& bottom
   if (u + v == 0) {
     return around(center, 0);
   }
-  // Welch and Satterthwaite; rounded down, which widens.
+  // The degrees of freedom of Welch and Satterthwaite, rounded down, which widens the interval.
   const double degrees = (u + v) * (u + v) / (u * u / (a.n - 1) + v * v / (b.n - 1));
   return around(center, student_t_quantile(level, static_cast<int>(degrees)) * std::sqrt(u + v));
 }
@@ -189,7 +188,7 @@ Interval ratio_over_runs(const std::vector<double>& top, const std::vector<doubl
   return exponential(welch(above, below, level));
 }
 
-// How two runs of a pair are compared, and the pairs summed up.
+// How the two runs of a pair are compared, and how the pairs are summarized.
 struct PairRule {
   double (*combine)(double first, double second);
   double (*center)(std::span<const double> pairs);

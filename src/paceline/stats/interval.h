@@ -15,18 +15,18 @@ struct Interval {
   double high = 0;
 
   bool contains(double value) const { return low <= value && value <= high; }
-  /// This interval, widened to `value` where that lies outside.
+  /// Returns this interval, widened to contain `value`.
   Interval reaching(double value) const { return {std::min(low, value), std::max(high, value)}; }
   bool operator==(const Interval&) const = default;
 };
 
-/// What an interval speaks of.
+/// The source of variation that an interval describes.
 enum class Basis : std::uint8_t {
-  kWithinRun,  // the steps of one window: no evidence about another run
-  kRuns        // repeated runs: what one more run would give
+  kWithinRun,  // the steps of one window: the interval says nothing about another run
+  kRuns        // repeated runs: the interval tells what one more run would give
 };
 
-/// A figure and how sure we are of it.
+/// A figure and its uncertainty.
 struct Estimate {
   double value = 0;
   std::optional<Interval> interval{};  // absent: too few samples
@@ -41,67 +41,68 @@ struct IntervalOptions {
   std::uint64_t seed = 0;
 };
 
-/// Fewer pairs of blocks get no interval.
+/// With fewer pairs of blocks there is no interval.
 inline constexpr std::size_t kFewestPairs = 3;
 
-/// Runs of one case: the samples of each, in the order they were taken.
+/// The runs of one case: the samples of each run, in the order in which they were taken.
 using Runs = std::span<const std::vector<double>>;
 
-/// Steps of one run share its process, its placement and its neighbors, so
-/// they say little about the next run.  From this many runs on, the run is the unit of every
-/// interval here; below it, the intervals are `kWithinRun`.
+/// The steps of one run share its process, its placement and its neighbors, so they say little
+/// about the next run.  From this number of runs on, the run is the unit of every interval here;
+/// with fewer runs, the intervals are `kWithinRun`.
 inline constexpr std::size_t kFewestRuns = 3;
-/// From here on, intervals over runs assume nothing about the distribution; below it, Student's t
-/// on the run medians or their logarithms.
+/// From this number of runs on, intervals over runs assume nothing about the distribution; with
+/// fewer, they are Student's t of the run medians or of their logarithms.
 inline constexpr std::size_t kFewestRunsForOrder = 6;
-/// A window with fewer steps gets no interval.
+/// With fewer steps in a window there is no interval.
 inline constexpr std::size_t kFewestSteps = 8;
 
-/// The median of the run medians.  Its interval is, by the number of runs,
+/// Returns the median of the run medians.  Its interval depends on the number of runs:
 ///   6 or more  two order statistics of the run medians, exact for any
 ///              distribution (coverage at least `level`)
-///   3 to 5     of the logarithms of the run medians: mean +- t s / sqrt(n); of
-///              the run medians themselves where one is not positive
-///   1 or 2     bootstrap of the steps inside each run, of as many as they are
-///              worth.
-/// Empty runs are left out; nothing where no run has samples.
+///   3 to 5     mean +- t s / sqrt(n) of the logarithms of the run medians;
+///              of the run medians themselves if one is not positive
+///   1 or 2     bootstrap of the steps inside each run, each resample with
+///              effective_samples() steps
+/// Empty runs are left out; returns nothing if no run has samples.
 std::optional<Estimate> median_of_runs(Runs runs, const IntervalOptions& options = {});
 
-/// median_of_runs(numerator) / median_of_runs(denominator), the two measured
-/// in separate runs.  Its interval is, by the smaller number of runs,
-///   6 or more  Mann and Whitney's test of the logarithms of the run medians,
-///              turned around (rank_interval.h)
+/// Returns median_of_runs(numerator) / median_of_runs(denominator), for runs that were measured
+/// separately.  Its interval depends on the smaller number of runs:
+///   6 or more  inversion of Mann and Whitney's test of the logarithms of the
+///              run medians (rank_interval.h)
 ///   3 to 5     Welch's t on the logarithms of the run medians
-///   1 or 2     bootstrap of the steps of both, in the same way.
+///   1 or 2     bootstrap of the steps of both, as in median_of_runs()
 /// All samples must be positive.
 std::optional<Estimate> ratio_of_medians(Runs numerator, Runs denominator,
                                          const IntervalOptions& options = {});
 
-/// The median over runs of median(minuend) - median(subtrahend), run k of both having been measured
-/// in the same process or back to back, so that what slowed the one slowed the other.  Intervals as
-/// in `median_of_runs`, of 3 to 5 runs without logarithms, since a difference may have either sign.
-/// `minuend` and `subtrahend` hold equally many runs, none of them empty.
+/// Returns the median over runs of median(minuend) - median(subtrahend).  Run k of both must have
+/// been measured in the same process or back to back, so that a disturbance slowed both. Intervals
+/// are as in `median_of_runs`, but with 3 to 5 runs without logarithms, since a difference may have
+/// either sign. `minuend` and `subtrahend` must hold equally many runs, none of them empty.
 std::optional<Estimate> paired_difference(Runs minuend, Runs subtrahend,
                                           const IntervalOptions& options = {});
 
-/// Where differences are centered that were measured in pairs whose order changes from pair to
-/// pair, `runs` holding those of each run: the median over runs of each run's center (`center_of`).
-/// Its interval is, by the number of runs,
-///   3 or more  as of `paired_difference`, of the runs' centers
-///   1 or 2     of all pairs together: from 6 on Wilcoxon's signed-rank test,
-///              turned around, which holds for any distribution that is
-///              symmetric, and each pair may have its own; of 3 to 5 mean
-///              +- t s / sqrt(n); of fewer none.
-/// Runs without pairs are left out; nothing where no run has any.
+/// Returns the center of differences that were measured in pairs whose order changes from pair to
+/// pair: the median over runs of each run's center (`center_of`).  `runs` holds the differences of
+/// each run.  The interval depends on the number of runs:
+///   3 or more  as in `paired_difference`, from the runs' centers
+///   1 or 2     from all pairs together: with 6 or more pairs inversion of
+///              Wilcoxon's signed-rank test, which holds if each pair's
+///              distribution, whatever it is, is symmetric; with 3 to 5 mean
+///              +- t s / sqrt(n); with fewer no interval
+/// Runs without pairs are left out; returns nothing if no run has pairs.
 std::optional<Estimate> center_of_pairs(Runs runs, const IntervalOptions& options = {});
 
-/// How many times larger the numerator is, run by run as above: with d the logarithms of
-/// median(numerator) / median(denominator), all positive, the exponential of their center
-/// (`center_of`).  Its interval is, by the number of runs,
-///   6 or more  Wilcoxon's signed-rank test of d, turned around
+/// Returns how many times larger the numerator is than the denominator, for runs paired as in
+/// paired_difference(): the exponential of the center (`center_of`) of the logarithms d of
+/// median(numerator) / median(denominator), which must be positive.  Its interval depends on the
+/// number of runs:
+///   6 or more  inversion of Wilcoxon's signed-rank test of d
 ///   3 to 5     mean of d +- t s / sqrt(n)
-///   1 or 2     bootstrap of the steps inside each run, of as many as they are
-///              worth.
+///   1 or 2     bootstrap of the steps inside each run, each resample with
+///              effective_samples() steps
 std::optional<Estimate> paired_ratio(Runs numerator, Runs denominator,
                                      const IntervalOptions& options = {});
 

@@ -12,7 +12,7 @@
 namespace paceline::stats {
 namespace {
 
-constexpr double kSmallestError = 0.005;  // relative, that counts
+constexpr double kSmallestError = 0.005;  // relative; smaller errors count as this
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 struct Segment {
@@ -29,8 +29,8 @@ double squared_error(std::span<const SizedTime> points, const LinePiece& line) {
   return sum;
 }
 
-// Weighted least squares with weights 1 / t^2; where one coefficient comes out negative, it is 0
-// and the other is fitted alone.
+// Fits by least squares with weights 1 / t^2.  If one coefficient comes out negative, it is set to
+// 0 and the other is fitted alone.
 Segment fit_segment(std::span<const SizedTime> points) {
   double w = 0, x = 0, y = 0, xx = 0, xy = 0;  // weighted sums
   for (const SizedTime& p : points) {
@@ -59,7 +59,7 @@ Segment fit_segment(std::span<const SizedTime> points) {
   return {line, squared_error(points, line)};
 }
 
-// All segments of sorted points, and the best cuts into 1, 2, ... of them.
+// The best cuts of the sorted points into 1, 2, ... segments.
 class Cuts {
  public:
   Cuts(std::span<const SizedTime> points, const LineFitOptions& options)
@@ -96,14 +96,14 @@ class Cuts {
     LinePiece last{};
   };
 
-  // Pieces 0 .. k of the first `end` points.
+  // Finds the best cut of the first `end` points into pieces 0 .. k.
   void improve(std::size_t k, std::size_t end) {
     State& state = best_[k][end];
     const std::size_t first = k == 0 ? 0 : k * least_;
     const std::size_t last = k == 0 ? 0 : (end > least_ ? end - least_ : 0);
     for (std::size_t begin = first; begin <= last; ++begin) {
       const double before = k == 0 ? 0 : best_[k - 1][begin].error;
-      // A size belongs to one piece only.
+      // All points of one size belong to the same piece.
       const bool splits_a_size =
           begin > 0 && begin < end && points_[begin - 1].bytes == points_[begin].bytes;
       if (before == kInfinity || splits_a_size || begin >= end) {
@@ -139,7 +139,7 @@ std::size_t best_number(const Cuts& cuts, std::size_t points) {
   return best;
 }
 
-// The fitted time, seconds.
+// Returns the fitted time in seconds.
 double time_of(const LineFit& fit, double bytes) {
   PACELINE_CHECK(!fit.pieces.empty());
   const LinePiece* piece = &fit.pieces.front();

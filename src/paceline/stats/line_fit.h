@@ -6,13 +6,13 @@
 
 namespace paceline::stats {
 
-/// A measured duration of something of a size.
+/// A measured duration of an operation on `bytes` bytes.
 struct SizedTime {
   double bytes = 0;
   double seconds = 0;
 };
 
-/// t = alpha + beta * bytes from `from_bytes` on.
+/// t = alpha + beta * bytes for sizes from `from_bytes` on.
 struct LinePiece {
   double from_bytes = 0;
   double alpha_s = 0;
@@ -20,25 +20,24 @@ struct LinePiece {
 };
 
 struct LineFit {
-  std::vector<LinePiece> pieces;  // the first from 0 on
+  std::vector<LinePiece> pieces;  // in order; the first begins at 0
   double mean_error = 0;          // mean of |fit - time| / time over the points
 };
 
 struct LineFitOptions {
   int max_pieces = 4;
-  int points_per_piece = 3;  // at least
+  int points_per_piece = 3;  // at least this number
 };
 
-/// The piecewise alpha-beta model of some points, sizes in any order.
+/// Fits the piecewise alpha-beta model of some points, whose sizes may be in any order.
 ///
-/// Every piece minimizes the sum of squared relative errors with alpha and
-/// beta not negative; the borders minimize it over all ways to cut the sorted points (dynamic
-/// programming); the number of pieces minimizes Schwarz's criterion, n ln(error / n) + 3 pieces ln
-/// n, with errors below 0.5 % counted as 0.5 %, so that exact points are not cut for their
+/// Every piece minimizes the sum of squared relative errors, with alpha and beta not negative.  The
+/// borders between pieces minimize this sum over all ways to cut the sorted points (dynamic
+/// programming).  The number of pieces minimizes Schwarz's criterion, n ln(error / n) + 3 pieces ln
+/// n, where errors below 0.5 % count as 0.5 %, so that exact points are not cut because of their
 /// rounding.  (Schwarz, Estimating the Dimension of a Model, Annals of Statistics 6, 1978.)
 ///
-/// Throws UsageError for fewer than two points, or one whose time is not
-/// above 0.
+/// Throws UsageError if there are fewer than two points, or if a time is not above 0.
 LineFit fit_line(std::span<const SizedTime> points, const LineFitOptions& options = {});
 
 }  // namespace paceline::stats

@@ -5,11 +5,11 @@
 
 namespace paceline::stats {
 
-/// The mean of `samples`, of which there is at least one.
+/// Returns the mean of `samples`; there must be at least one.
 double mean(std::span<const double> samples);
 
-/// Standard error of the mean of independent samples, at least two: the root of the squares' sum
-/// over n (n - 1).
+/// Returns the standard error of the mean of independent samples, at least two: the square root of
+/// the sum of squared deviations over n (n - 1).
 double standard_error(std::span<const double> samples);
 
 }  // namespace paceline::stats

@@ -11,11 +11,11 @@
 namespace paceline::stats {
 namespace {
 
-/// The mean of the k-th smallest of n standard normal variables, with pdf f and cdf F:
+/// Returns the mean of the k-th smallest of n standard normal variables, with pdf f and cdf F:
 ///
 ///   n! / ((k-1)! (n-k)!)  integral of  x f(x) F(x)^(k-1) (1 - F(x))^(n-k)
 ///
-/// by the trapezoidal rule from -kBound to kBound.  The rule converges fast, because the integrand
+/// It uses the trapezoidal rule from -kBound to kBound, which converges fast, because the integrand
 /// vanishes at both bounds.
 double integrate_mean(int k, int n) {
   constexpr double kBound = 9;

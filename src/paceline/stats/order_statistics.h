@@ -3,11 +3,12 @@
 
 namespace paceline::stats {
 
-/// The mean of the k-th smallest of n independent standard normal variables,
-/// 1 <= k <= n <= 64, to 1e-6: Harter, Biometrika 48, 1961, doi:10.1093/biomet/48.1-2.151.
+/// Returns the mean of the k-th smallest of n independent standard normal variables, 1 <= k <= n <=
+/// 64, to 1e-6: Harter, Biometrika 48, 1961, doi:10.1093/biomet/48.1-2.151.
 double normal_order_statistic(int k, int n);
 
-/// The largest order statistic: how late, in standard deviations, the slowest of n is.
+/// Returns the mean of the largest order statistic: how late, in standard deviations, the slowest
+/// of n is.
 inline double slowest_of(int n) { return normal_order_statistic(n, n); }
 
 }  // namespace paceline::stats

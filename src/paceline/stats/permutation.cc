@@ -16,8 +16,8 @@
 namespace paceline::stats {
 namespace {
 
-// Sums of the same values in another order differ in their last bits; true differences between
-// arrangements are far larger.
+// Relative differences below this are ties: sums of the same values in another order differ in
+// their last bits, whereas true differences between arrangements are far larger.
 constexpr double kTie = 1e-9;
 
 struct Block {
@@ -33,8 +33,8 @@ double choose(std::size_t n, std::size_t k) {
   return std::round(result);
 }
 
-// Values about their block's mean, blocks one after the other, and all that does not depend on the
-// arrangement.
+// The values relative to their block's mean, block by block, and all quantities that do not depend
+// on the arrangement.
 class Design {
  public:
   explicit Design(std::span<const Unit> units)
@@ -62,12 +62,12 @@ class Design {
   std::span<const double> centered(std::size_t unit) const {
     return std::span(centered_).subspan(unit * cases_, cases_);
   }
-  /// Tests still to be placed in the unit's block, and units left there, when the unit is its
-  /// first; 0 units left: it is not.
+  /// By unit: if the unit is the first of its block, the number of the block's test runs and of its
+  /// units; for other units (0, 0).
   const std::vector<std::pair<std::size_t, std::size_t>>& starts() const { return starts_; }
   const std::vector<double>& seen() const { return seen_; }
 
-  /// The statistic of each case from its sums over the test units.
+  /// Turns the sums over the test units into the statistic of each case.
   void standardize(std::span<double> sums) const {
     for (std::size_t c = 0; c < cases_; ++c) {
       sums[c] = variance_[c] > 0 ? std::abs(sums[c]) / std::sqrt(variance_[c]) : 0;
@@ -111,12 +111,12 @@ class Design {
   std::size_t cases_;
   std::vector<double> centered_;
   std::vector<double> variance_;
-  std::vector<double> seen_;  // sums over the units that are tests
+  std::vector<double> seen_;  // by case: observed sum over the test units
   std::vector<std::pair<std::size_t, std::size_t>> starts_;
   double arrangements_ = 1;
 };
 
-// Counts the arrangements that are at least as far out as the one seen.
+// Counts the arrangements whose statistic is at least the observed one.
 class Tally {
  public:
   explicit Tally(const Design& design)
@@ -131,7 +131,7 @@ class Tally {
                      [&](std::size_t a, std::size_t b) { return seen_[a] < seen_[b]; });
   }
 
-  /// Takes one arrangement's sums over its test units.
+  /// Counts one arrangement, given its sums over the test units.
   void take(std::span<const double> sums) {
     z_.assign(sums.begin(), sums.end());
     design_.standardize(z_);
@@ -145,7 +145,7 @@ class Tally {
     ++taken_;
   }
 
-  /// `unseen` hits are added to each count and to their number.
+  /// `unseen` is added to the number of hits and to the number of arrangements.
   PermutationResult result(std::uint64_t unseen) const {
     PermutationResult result;
     result.p.resize(order_.size());
@@ -155,7 +155,7 @@ class Tally {
     for (auto c = order_.rbegin(); c != order_.rend(); ++c) {
       result.p[*c] = static_cast<double>(single_[*c] + unseen) / all;
       largest = std::max(largest, static_cast<double>(stepwise_[*c] + unseen) / all);
-      result.corrected_p[*c] = largest;  // never below a more significant one
+      result.corrected_p[*c] = largest;  // never below that of a more significant case
     }
     return result;
   }
@@ -163,13 +163,13 @@ class Tally {
  private:
   const Design& design_;
   std::vector<double> seen_;
-  std::vector<std::size_t> order_;  // cases by z, the smallest first
+  std::vector<std::size_t> order_;  // cases by observed z, the smallest first
   std::vector<std::uint64_t> single_, stepwise_;
   std::uint64_t taken_ = 0;
   std::vector<double> z_;
 };
 
-// Walks through all arrangements, unit by unit.
+// Enumerates all arrangements, unit by unit.
 class Enumeration {
  public:
   Enumeration(const Design& design, Tally& tally)
@@ -200,10 +200,10 @@ class Enumeration {
  private:
   const Design& design_;
   Tally& tally_;
-  std::vector<std::vector<double>> sums_;  // over the units before this one
+  std::vector<std::vector<double>> sums_;  // [unit]: sums over the test units before this unit
 };
 
-// Chooses the tests of each block by chance (Knuth's algorithm S).
+// Chooses the test units of each block at random (Knuth's algorithm S).
 void draw(const Design& design, Random random, std::vector<double>& sums) {
   std::fill(sums.begin(), sums.end(), 0);
   std::size_t tests = 0;

@@ -12,74 +12,74 @@
 
 namespace paceline::stats {
 
-/// A run that gave no value for a case.
+/// The value of a case for which a run gave no value.
 inline constexpr double kNoValue = std::numeric_limits<double>::quiet_NaN();
 
-/// One run of one side of a comparison: what each case gave in it.
+/// One run of one side of a comparison, with the value that it gave for each case.
 struct Unit {
-  std::size_t block = 0;         // runs of a block were taken next to each other
-  bool test = false;             // else the base
-  std::vector<double> values{};  // one a case: the run's median (or its
-                                 // logarithm), or kNoValue
+  std::size_t block = 0;         // runs of one block were taken next to each other
+  bool test = false;             // true: the test side; false: the base side
+  std::vector<double> values{};  // by case: the run's median (or its logarithm), or kNoValue
 };
 
 struct PermutationOptions {
-  /// With more arrangements than these a sample of them is drawn.
+  /// With more arrangements than this, a sample of the arrangements is drawn.
   std::uint64_t most_arrangements = 1U << 20U;
   std::uint64_t draws = 99'999;
   std::uint64_t seed = 0;
 };
 
 struct PermutationResult {
-  std::vector<double> p;            // two-sided, each case for itself
-  std::vector<double> corrected_p;  // over all cases
-  bool exact = true;                // every arrangement was looked at
-  double arrangements = 1;          // how many there are
+  std::vector<double> p;            // by case: two-sided, for the case by itself
+  std::vector<double> corrected_p;  // by case: corrected for testing all cases
+  bool exact = true;                // whether every arrangement was evaluated
+  double arrangements = 1;          // number of arrangements
 };
 
-/// Whether the test runs differ from the base runs, tested by exchanging labels: were there no
-/// difference, which of a block's runs are called "test" would be chance, and every arrangement of
-/// the labels as likely as the one that was seen.  Nothing is assumed of the distribution; what a
-/// run's processes, placement or neighbors do to all of its steps is in its value.
+/// Tests whether the test runs differ from the base runs, by exchanging labels.  Without a
+/// difference, chance alone decides which of a block's runs are called "test", and every
+/// arrangement of the labels is as likely as the observed one.  The test assumes nothing about the
+/// distribution; the effect of a run's processes, placement or neighbors on all of its steps is
+/// part of the run's value.
 ///
-/// A run keeps its values together, so that cases measured in the same run
-/// stay as dependent as they are.  The statistic of a case is
+/// A run's values stay together, so that the dependence between cases measured in the same run is
+/// kept. The statistic of a case is
 ///   z = |sum over test runs of (value - block's mean)| / its standard
 ///       deviation over all arrangements,
 /// for pairs sum(d) / sqrt(sum(d^2)).  A missing value counts as its block's mean.  p is the share
-/// of arrangements with z at least as large as seen,
-/// the seen one included; corrected, the share in which the largest z of this case and of those
-/// with smaller z is (step-down max-T: Westfall and Young, Resampling-Based Multiple Testing, 1993,
+/// of arrangements, the observed one included, whose z is at least the observed z.  The corrected p
+/// is the share in which the largest z among this case and the cases with smaller observed z is at
+/// least that (step-down max-T: Westfall and Young, Resampling-Based Multiple Testing, 1993,
 /// algorithm 4.1), so that the chance of any false finding among all cases is at most the
 /// significance.
 ///
-/// With too many arrangements `draws` of them are drawn, and p is (1 + hits) / (1 + draws): Phipson
-/// and Smyth, Stat. Appl. Genet. Mol. Biol. 9(1), 2010.
+/// With too many arrangements, `draws` arrangements are drawn, and p is (1 + hits) / (1 + draws):
+/// Phipson and Smyth, Stat. Appl. Genet. Mol. Biol. 9(1), 2010.
 ///
-/// All units hold equally many values.
+/// All units must hold equally many values.
 PermutationResult permutation_test(std::span<const Unit> units,
                                    const PermutationOptions& options = {});
 
-/// The smallest p that a two-sided test of `runs` runs a side can give, either with one run of each
-/// side in a block or with all of them in one.
+/// Returns the smallest p that a two-sided test of `runs` runs per side can give.  If `paired`,
+/// each block has one run of each side; otherwise one block has all runs.
 double smallest_p(std::size_t runs, bool paired);
 
-/// The fewest runs a side with which `smallest_p` is below `significance`.
+/// Returns the fewest runs per side with which `smallest_p` is below `significance`.
 std::size_t fewest_runs(double significance, bool paired);
 
-/// About how many pairs of runs are needed to find a change by the factor exp(`log_change`) in one
-/// of `cases` cases with probability `power`, when
-/// the logarithm of a pair's ratio scatters with `log_sd`:
+/// Returns about how many pairs of runs are needed to find a change by the factor exp(`log_change`)
+/// in one of `cases` cases with probability `power`, if the logarithm of a pair's ratio has the
+/// standard deviation `log_sd`:
 ///   ((u + v) log_sd / log_change)^2 / (3/pi) + u^2 / 2
-/// with normal quantiles u of the two-sided significance, shared between the cases, and v of the
-/// power.  3/pi is what the interval's ranks cost beside the mean; the second term pays for the
-/// scatter being estimated (Guenther, The American Statistician 35(4), 1981).  At least as many as
-/// one case needs at its share of the significance.
+/// with normal quantiles u of the two-sided significance, divided among the cases, and v of the
+/// power. 3/pi is the efficiency of the interval's ranks relative to the mean; the second term
+/// accounts for the scatter being estimated (Guenther, The American Statistician 35(4), 1981).  The
+/// result is at least the number that one case needs at its share of the significance.
 std::size_t runs_for_power(double log_sd, double log_change, std::size_t cases = 1,
                            double power = 0.9, double significance = 0.05);
 
-/// The change, as a share above 0, that so many runs a side find with probability `power`: the
-/// inverse of runs_for_power().  Nothing where they are too few to prove any.
+/// Returns the change, as a fraction above 0, that `runs` runs per side find with probability
+/// `power`: the inverse of runs_for_power().  Nothing if the runs are too few to prove any change.
 std::optional<double> change_for_power(double log_sd, std::size_t runs, std::size_t cases = 1,
                                        double power = 0.9, double significance = 0.05);
 

@@ -27,7 +27,7 @@ std::vector<double> list_of(const VectorXd& vector) {
   return {vector.data(), vector.data() + vector.size()};
 }
 
-/// The problem in units of the priors, so that every unknown's prior is 1.
+/// The problem in units of the priors, in which every unknown's prior is 1.
 class Scaled {
  public:
   Scaled(const Residuals& residuals, const std::vector<double>& prior)
@@ -44,7 +44,7 @@ class Scaled {
     return Eigen::Map<const VectorXd>(values.data(), static_cast<Eigen::Index>(values.size()));
   }
 
-  /// Nothing where the model has no value there.
+  /// Returns nothing if the model has no finite value there.
   std::optional<VectorXd> tried_at(const VectorXd& scaled) const {
     try {
       VectorXd values = at(scaled);

@@ -11,8 +11,8 @@
 namespace paceline::stats {
 namespace {
 
-// The largest k whose values 0 .. k - 1 have at most half of what `level` leaves over, given the
-// probability of each value.
+// Returns the largest k for which the values 0 .. k - 1 together have at most the probability (1 -
+// level) / 2, given the probability of each value.
 std::size_t order_below(const std::vector<double>& probability, double level) {
   double below = 0;
   std::size_t k = 0;
@@ -34,7 +34,7 @@ std::vector<double> pair_means(std::span<const double> values) {
   return means;
 }
 
-// The k-th smallest and the k-th largest, counted from 1.
+// Returns the interval from the k-th smallest to the k-th largest value, counted from 1.
 std::optional<Interval> between(std::vector<double> values, std::size_t k) {
   if (k == 0) {
     return std::nullopt;
@@ -60,8 +60,8 @@ std::size_t signed_rank_order(std::size_t n, double level) {
 }
 
 std::size_t rank_sum_order(std::size_t m, std::size_t n, double level) {
-  // f(i, j): the distribution of U of i and j values.  The largest of all is one of the i with
-  // probability i / (i + j), and then beats all j.
+  // f(i, j) is the distribution of U of i and j values.  The largest of all values is one of the i
+  // with probability i / (i + j), and then exceeds all j.
   std::vector<std::vector<double>> row(n + 1, {1.0});  // i = 0
   for (std::size_t i = 1; i <= m; ++i) {
     std::vector<std::vector<double>> next{{1.0}};

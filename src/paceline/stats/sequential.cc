@@ -10,11 +10,11 @@
 namespace paceline::stats {
 namespace {
 
-// The prior's standard deviation of the effect: it costs a change of half a standard deviation
-// little, and needs only three differences for a large one.
+// tau, the prior's standard deviation of the effect.  This value costs little for a change of half
+// a standard deviation, and needs only three differences for a large change.
 constexpr double kEffect = 3;
 
-/// Mean and squared distances from it, one value after the other (Welford).
+/// The mean and the sum of squared deviations, updated value by value (Welford).
 struct RunningMoments {
   std::size_t count = 0;
   double mean = 0;
@@ -37,13 +37,13 @@ RunningMoments moments_of(std::span<const double> values) {
   return moments;
 }
 
-// Equal values differ in their last bits once they are logarithms' differences.
+// Equal measurements can differ in their last bits once they are differences of logarithms.
 bool has_scatter(const RunningMoments& moments) {
   constexpr double kRounding = 1e-12;
   return moments.count >= kFewestForSequential && moments.variance() > kRounding * kRounding;
 }
 
-// Half of the interval's width: the t at which the evidence is 1/significance.
+// Returns half of the interval's width: the distance at which the evidence is 1 / significance.
 double evidence_radius(std::size_t count, double deviation, double significance) {
   const auto n = static_cast<double>(count);
   const double g = 1 + n * kEffect * kEffect;
@@ -104,7 +104,7 @@ std::optional<std::size_t> sequential_to_go(std::span<const double> differences,
   if (ends(moments.count)) {
     return 0;
   }
-  std::size_t low = moments.count;  // does not end the sequence
+  std::size_t low = moments.count;  // this number does not end the sequence
   std::size_t high = low;
   for (std::size_t step = 1; !ends(high); step *= 2) {
     if (high > kMost) {

@@ -12,10 +12,10 @@
 namespace paceline::stats {
 namespace {
 
-// No segment is shorter; fewer than two of them cannot be cut.
+// The shortest segment; a series shorter than two of them cannot be cut.
 constexpr std::size_t kShortest = 4;
 
-// Mid-ranks minus their mean: they sum to zero, and U_k is -2 times their sum up to k.
+// Returns mid-ranks minus their mean.  They sum to zero, and U_k is -2 times their sum up to k.
 std::vector<double> centered_ranks(std::span<const double> samples) {
   const std::size_t n = samples.size();
   std::vector<std::size_t> order(n);
@@ -66,10 +66,10 @@ double median_difference(std::span<const double> values, std::size_t lag) {
   return median_in_place(differences);
 }
 
-// How many neighbors must stay together for a permutation to keep the autocorrelation.  Level
-// shifts would look like correlation to the usual estimates, but touch only few differences: for
-// AR(1) noise the ratio of typical differences at lag 1 and at a long lag is sqrt(1 - rho).  The
-// length is Politis and White's for that process, see block_length().
+// Returns the block length with which a permutation keeps the autocorrelation.  Level shifts would
+// look like correlation to the usual estimates, but they affect only few differences between
+// neighbors. For AR(1) noise the ratio of typical differences at lag 1 and at a long lag is sqrt(1
+// - rho).  The length is Politis and White's for that process, see block_length().
 std::size_t block_between_shifts(std::span<const double> values) {
   const std::size_t n = values.size();
   const double near = median_difference(values, 1);
@@ -131,8 +131,8 @@ class ChangePoints {
     search(first + cut.at, end);
   }
 
-  // Only between final segments: while a segment still holds several levels, its median may hide
-  // the shift.
+  // Joins only final segments: while a segment still holds several levels, its median may hide the
+  // shift.
   void merge_small_shifts(std::size_t first) {
     while (!changes_.empty()) {
       std::vector<double> shifts;
@@ -150,7 +150,7 @@ class ChangePoints {
     }
   }
 
-  // Stops as soon as the answer is certain.
+  // Stops as soon as the result is certain.
   bool is_significant(const Cut& cut, std::span<const double> ranks, std::size_t first) const {
     const std::size_t block = block_between_shifts(ranks);
     std::vector<double> shuffled(ranks.begin(), ranks.end());
@@ -180,7 +180,8 @@ std::size_t lead_in(std::span<const double> samples, double least_shift) {
   for (const double sample : tail) {
     off.push_back(std::abs(sample - center));
   }
-  constexpr double kNormal = 1.4826;  // MAD of a normal distribution is sd / it
+  constexpr double kNormal = 1.4826;  // factor from the MAD to the standard deviation of a normal
+                                      // distribution
   const double fence = center + std::max(4 * kNormal * median(off), least_shift * std::abs(center));
   std::size_t end = 0;
   while (end < samples.size() / 2 && samples[end] > fence) {

@@ -18,7 +18,7 @@ constexpr double kSecondsPerNs = 1e-9;
 
 double seconds(std::int64_t ns) { return static_cast<double>(ns) * kSecondsPerNs; }
 
-// Steps that every rank with samples has.
+// Returns the number of steps that every rank with samples has.
 std::size_t common_steps(RankSteps ranks) {
   std::size_t fewest = 0;
   for (const auto& steps : ranks) {
@@ -29,7 +29,7 @@ std::size_t common_steps(RankSteps ranks) {
   return fewest;
 }
 
-// The steps, as seconds, of the rank whose `count` steps take longest in all.
+// Returns the steps, in seconds, of the rank whose first `count` steps take longest in sum.
 std::vector<double> longest_rank_seconds(RankSteps ranks, std::size_t count) {
   std::vector<double> longest;
   double most = -1;
@@ -50,28 +50,28 @@ std::vector<double> longest_rank_seconds(RankSteps ranks, std::size_t count) {
   return longest;
 }
 
-// One run: what it processed, in which time, and how to draw it again.
+// One run: the examples it processed, in which time, and the steps to resample.
 struct MeasuredWindow {
   explicit MeasuredWindow(const Window& window)
       : step_s(longest_rank_seconds(window.step_ns, common_steps(window.step_ns))),
         samples(window.samples_per_step * static_cast<double>(step_s.size())) {
     const double summed_s = std::accumulate(step_s.begin(), step_s.end(), 0.0);
     wall_s = window.wall_ns > 0 ? seconds(window.wall_ns) : summed_s;
-    // What lies between the steps (and the ranks' shifts) scales along.
+    // The time between steps (and the shifts between ranks) is scaled along with the steps.
     scale = summed_s > 0 ? wall_s / summed_s : 1;
   }
 
-  /// The steps of the rank whose steps sum to the longest time.  Ranks that wait for few others are
-  /// slow in different steps, and end together all the same.  If the steps of every rank were
-  /// drawn, the longest of their sums would be longer than the window.
+  /// The steps of the rank whose steps sum to the longest time.  If ranks wait for only a few
+  /// others, they are slow in different steps and still end together.  If the steps of every rank
+  /// were drawn, the longest of their sums would exceed the window.
   std::vector<double> step_s;
   double samples;
   double wall_s = 0;
   double scale = 1;
 };
 
-/// Rates of resampled steps, and how many independent blocks they come from; none where a run has
-/// too few steps.
+/// Rates of resampled steps, and the number of independent blocks they come from; empty if a run
+/// has too few steps.
 struct DrawnRates {
   std::vector<double> rates;
   std::size_t blocks = 0;
@@ -114,7 +114,7 @@ std::optional<Interval> rate_within_runs(const std::vector<MeasuredWindow>& wind
   return percentile_interval(std::move(drawn.rates), expanded_level(options.level, drawn.blocks));
 }
 
-/// None where there are no rates, or where steps of a record from elsewhere take no time.
+/// Returns nothing if there are no rates, or if steps of an imported record take no time.
 std::optional<Interval> ratio_within_runs(DrawnRates top, const DrawnRates& bottom, double level) {
   if (top.rates.empty() || bottom.rates.empty()) {
     return std::nullopt;
@@ -222,7 +222,7 @@ std::optional<Estimate> scaling_efficiency(const ScalingCase& base, const Scalin
   }
   Estimate result = *ratio_of_medians(above.rates, below.rates, options);
   if (result.basis != Basis::kRuns) {
-    // Other streams for the base: the steps of both are drawn independently.
+    // The base uses other streams, so that the steps of both are drawn independently.
     IntervalOptions others = options;
     others.seed = ~options.seed;
     result.interval = ratio_within_runs(draw_rates(above.windows, options),
