@@ -96,7 +96,7 @@ std::optional<CommandResult> run_command(const std::vector<std::string>& command
                    .output = pipe[1],
                    .error = nowhere});
   } catch (const WorldError&) {
-    // There is no such program.
+    // No such program can be started; `child` stays empty.
   }
   ::close(nowhere);
   ::close(pipe[1]);

@@ -40,8 +40,8 @@ std::array<std::uint32_t, 4> philox4x32(std::array<std::uint32_t, 4> counter,
     const std::uint64_t a = std::uint64_t{0xD2511F53U} * counter[0];
     const std::uint64_t b = std::uint64_t{0xCD9E8D57U} * counter[2];
     counter = {high(b) ^ counter[1] ^ key[0], low(b), high(a) ^ counter[3] ^ key[1], low(a)};
-    key[0] += 0x9E3779B9U;  // golden ratio
-    key[1] += 0xBB67AE85U;  // sqrt(3) - 1
+    key[0] += 0x9E3779B9U;  // golden ratio - 1, as a fraction of 2^32
+    key[1] += 0xBB67AE85U;  // sqrt(3) - 1, as a fraction of 2^32
   }
   return counter;
 }

@@ -75,7 +75,7 @@ pid_t spawn(const Command& command) {
   if (log.is_open()) {
     child_command.output = child_command.error = log.number();
   }
-  std::array<int, 2> failure{-1, -1};  // closed by a successful exec
+  std::array<int, 2> failure{-1, -1};  // a pipe that a successful exec closes
   const pid_t parent = getpid();
   const pid_t child = pipe2(failure.data(), O_CLOEXEC) == 0 ? fork() : static_cast<pid_t>(-1);
   int error = child < 0 ? errno : 0;

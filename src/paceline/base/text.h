@@ -34,7 +34,7 @@ std::optional<std::string> nearest_name(std::string_view name, std::span<const s
 std::string unknown_name(std::string_view kind, std::string_view name,
                          std::span<const std::string> known);
 
-/// "1 case", "3 cases".
+/// Returns a number with its noun: "1 case", "3 cases".
 std::string counted(std::int64_t number, std::string_view noun);
 
 /// Makes text of a foreign file fit for a terminal: printable and short.

@@ -20,7 +20,7 @@ struct KernelTime {
 /// `paceline profile --codecs` measures them.
 struct CodecTime {
   std::string codec;                     // with its options, as in a strategy
-  std::int64_t bytes = 0;                // of the gradients
+  std::int64_t bytes = 0;                // size of the gradients
   plan::Picoseconds copy{};              // memcpy of the gradients, in the same run
   plan::Picoseconds encode{}, decode{};  // with two ranks
   std::vector<KernelTime> kernels{};     // kernels of encoding and decoding

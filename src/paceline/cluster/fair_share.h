@@ -32,7 +32,7 @@ class FairShare {
   using FlowId = std::uint32_t;
 
   struct Flow {
-    plan::Uint128 left = 0;  // bytes * 10^12
+    plan::Uint128 left = 0;  // bytes left to move, times 10^12
     std::int64_t rate = 0, limit = 0;
     plan::Picoseconds since = 0;  // the time at which `left` was updated
     std::uint32_t owner = 0;

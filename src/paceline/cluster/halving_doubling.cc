@@ -14,9 +14,9 @@ namespace paceline::cluster {
 ///   network      the part that leaves a host: 2(H-1)/H S, (H-1)/H S, where H
 ///                is at most P'
 ///
-/// Near partners come first, so that only S/L is left for the distant ones.  Each rank above P'
-/// sends its data to a neighbor before, and receives its part of the result after, with one hop
-/// each:
+/// Near partners come first, so that only S/L is left for the distant ones, with L members on
+/// a host.  Each rank above P' sends its data to a neighbor before, and receives its part of the
+/// result after, with one hop each:
 ///
 ///   all-reduce                  2 S bytes more
 ///   reduce-scatter, all-gather  S + S/P bytes more
@@ -69,7 +69,7 @@ Stage folding_stage(const CollectiveCall& call, const Folding& extra, const Mach
 
 Price halving_doubling_price(const CollectiveCall& call, const Machine& machine) {
   const std::int64_t log2 = log2_up(call.group.ranks + std::int64_t{1}) - 1;
-  const std::int64_t ranks = std::int64_t{1} << log2;  // P'
+  const std::int64_t ranks = std::int64_t{1} << log2;  // P' above
   const std::int64_t hosts = std::min<std::int64_t>(call.group.hosts, ranks);
   const bool two_passes =
       call.pattern == plan::Pattern::kAllReduce || call.pattern == plan::Pattern::kBroadcast;

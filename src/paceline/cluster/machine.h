@@ -58,7 +58,7 @@ enum class Algorithm : std::uint8_t {
   kTree,
   kHalvingDoubling,
   kHierarchical,
-  kMeasured,    // fits of whole operations
+  kMeasured,    // by measured fits of whole operations
   kNccl,        // the choice of NCCL's own model
   kNcclCollNet  // as kNccl, with sums in the switches of the network
 };

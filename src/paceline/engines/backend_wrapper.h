@@ -18,10 +18,10 @@ namespace paceline::engines {
 struct Operation {
   enum class Kind : std::uint8_t { kCollective, kSend, kReceive };
 
-  std::string_view name;  // for errors
+  std::string_view name;  // used in errors
   Kind kind = Kind::kCollective;
-  plan::Pattern pattern{};  // of a collective
-  int peer = 0, tag = 0;    // of a message
+  plan::Pattern pattern{};  // only of a collective
+  int peer = 0, tag = 0;    // only of a message
   /// The tensors of the longer side (input or output); their bytes are the payload.
   std::vector<at::Tensor> payload;
   std::vector<at::Tensor> others{};  // the tensors of the other side, if it has its own

@@ -75,7 +75,7 @@ StorePtr open_tcp(const launch::TcpRendezvous& tcp, Milliseconds timeout) {
   options.timeout = timeout;
   if (tcp.serve) {
     if (const auto listener = launch::listen_at(tcp.host, tcp.port)) {
-      options.masterListenFd = listener->fd;  // the store closes it
+      options.masterListenFd = listener->fd;  // the store closes this descriptor
     }
   }
   auto opened = run_in_background([host = tcp.host, options]() -> StorePtr {

@@ -59,7 +59,7 @@ class Channel {
 
   virtual Ledger ledger() const = 0;
 
-  /// Tells the step of the plan to which later calls belong.
+  /// Sets the step of the plan to which later calls belong.
   virtual void belong_to(plan::Step /*step*/) {}
   /// From now on, operations of steps from `first` on are also booked in counted().
   virtual void count_from(plan::Step /*first*/) {}
@@ -78,7 +78,7 @@ class Channel {
 struct ChannelSpec {
   std::string name;  // unique within the job; prefixes the store's keys
   c10::intrusive_ptr<c10d::Store> store;
-  int rank = 0;                                // within the members
+  int rank = 0;                                // this rank's place among the members
   int world = 1;                               // number of members
   plan::Members members{};                     // ranks of the job; empty: its first `world`
   std::chrono::milliseconds timeout{180'000};  // for connecting with all other members

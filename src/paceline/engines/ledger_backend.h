@@ -45,7 +45,7 @@ class LedgerBackend final : public BackendWrapper {
   Ledger ledger_, counted_;
   plan::Step step_ = -1;  // -1: operations before the first step belong to none
   plan::Step first_counted_ = std::numeric_limits<plan::Step>::max();
-  std::unique_ptr<TransferLog> transfers_;  // null: not logged
+  std::unique_ptr<TransferLog> transfers_;  // null: transfers are not logged
 };
 
 /// Throws WorldError that shows sizes and strides unless the tensor's elements are exactly the

@@ -63,13 +63,13 @@ class Link {
   /// at once.
   VirtualLink::Lane add_lane(int concurrent, Direction direction = Direction::kOut);
 
-  /// Tells that an operation is issued.  `done` is called once: by the link's thread, or, if the
+  /// Reports that an operation is issued.  `done` is called once: by the link's thread, or, if the
   /// engine fails, with the error in engine_done().  take_operations() omits an operation without a
   /// name.
   Ticket start(std::int64_t bytes, int latencies, Done done,
                std::optional<LinkedName> name = std::nullopt,
                VirtualLink::Lane lane = VirtualLink::kOpen);
-  /// Tells that the engine has done its part of an operation.
+  /// Reports that the engine has done its part of an operation.
   void engine_done(Ticket ticket, const std::exception_ptr& error);
   /// A message that both its sender and its receiver have issued.
   struct Arrival {
@@ -79,9 +79,9 @@ class Link {
     std::int64_t sender_end_ns = 0;  // when the sender's link ends it
     VirtualLink::Lane lane = VirtualLink::kOpen;
   };
-  /// Tells that the message is on its way to this rank, since a time before this call; it ends when
-  /// both this rank's link and its sender's link have ended it.  `done` and engine_done() work as
-  /// for start().
+  /// Reports that the message is on its way to this rank, since a time before this call; it ends
+  /// when both this rank's link and its sender's link have ended it.  `done` and engine_done() work
+  /// as for start().
   Ticket receive(Arrival arrival, Done done);
 
   /// Returns when this link will have delivered these operations, which start() issued and which

@@ -62,7 +62,7 @@ class LinkBackend final : public BackendWrapper {
 
   std::shared_ptr<Link> link_;
   std::string name_;
-  VirtualLink::Lane lane_;                                              // of collectives
+  VirtualLink::Lane lane_;                                              // the lane of collectives
   std::atomic<std::int64_t> issued_ = 0;                                // number of collectives
   std::map<std::pair<Link::Direction, int>, VirtualLink::Lane> lanes_;  // by peer
   bool grouping_ = false;

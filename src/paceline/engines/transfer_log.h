@@ -21,7 +21,7 @@ namespace paceline::engines {
 /// CUDA works are not recorded, nor are works without a future.
 class TransferLog {
  public:
-  /// Tells that `work` was called at `start_ns`.  Any thread may call this function.
+  /// Reports that `work` was called at `start_ns`.  Any thread may call this function.
   void watch(plan::Pattern pattern, const at::Tensor& payload, std::int64_t start_ns,
              const c10::intrusive_ptr<c10d::Work>& work);
 

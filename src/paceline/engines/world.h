@@ -18,7 +18,7 @@ struct C10dStore;  // engines/c10d_store.h
 /// A world that was joined: this rank, and the store that all ranks share.
 struct World {
   launch::RankInfo self;
-  std::vector<std::string> hosts;                // by rank
+  std::vector<std::string> hosts;                // host names by rank
   std::shared_ptr<C10dStore> c10d;               // the store by which engines connect
   std::shared_ptr<launch::KeyValueStore> store;  // interface for short texts
   bool serves_store = false;                     // whether this rank holds the store

@@ -41,14 +41,14 @@ class Deadlines {
   /// as part of the step.
   void look(std::int64_t now_ns);
 
-  /// Tells that the training thread opens a step, which ends the step before.
+  /// Reports that the training thread opens a step, which ends the step before.
   void begin_step(std::int64_t now_ns);
-  /// Tells that the training thread has made progress in its step.
+  /// Reports that the training thread has made progress in its step.
   void progress(std::int64_t now_ns) {
     progress_ns_ = now_ns;
     moved_ns_ = now_ns;
   }
-  /// Tells that the training thread has done all model work of its step.
+  /// Reports that the training thread has done all model work of its step.
   void end_step() { in_step_ = false; }
 
   bool in_step() const { return in_step_; }

@@ -28,7 +28,7 @@ class DeviceOrder {
   DeviceOrder(Device& device, const plan::Frontier& frontier)
       : device_(device), frontier_(frontier) {}
 
-  /// Tells that the op was put into a stream, before `event`, at `began_ns`. `computes`: that
+  /// Reports that the op was put into a stream, before `event`, at `began_ns`. `computes`: that
   /// stream is the training thread's.
   void add(plan::OpRef ref, EventPtr event, std::int64_t began_ns, bool computes);
 

@@ -88,11 +88,11 @@ class Dispatcher final : public IssueListener {
   // Only the training thread calls these functions.  They throw the first error.
 
   void begin_step(plan::Step step, const std::shared_ptr<const plan::CommPlan>& plan);
-  /// Tells that all model work of the step is done.
+  /// Reports that all model work of the step is done.
   void end_step();
   /// Waits until at most `most` steps are open.
   void wait_steps(std::size_t most);
-  /// Tells that the training thread made progress outside of ops.
+  /// Reports that the training thread made progress outside of ops.
   void progress();
   /// Waits until the op is ready: its hazards are gone.
   void wait_ready(plan::OpRef ref);
@@ -100,7 +100,7 @@ class Dispatcher final : public IssueListener {
   bool pass_if_ready(plan::OpRef ref);
   /// Waits until every op of every open step is complete.
   void wait_all() { wait_steps(0); }
-  /// Tells that model work, or a performer's op, is done.  Does nothing if the op was complete
+  /// Reports that model work, or a performer's op, is done.  Does nothing if the op was complete
   /// before.
   void complete(plan::OpRef ref);
 
@@ -166,7 +166,7 @@ class Dispatcher final : public IssueListener {
   /// What the training thread waits for, and the op; null: it waits for nothing.
   const std::function<bool()>* awaited_ = nullptr;
   plan::OpRef awaited_op_{};
-  bool training_in_kernel_ = false;  // within a wait
+  bool training_in_kernel_ = false;  // runs a kernel during a wait
   bool stop_ = false;
   bool issuing_ = false;      // some thread is in issue(), perhaps with the lock open
   bool issue_again_ = false;  // an op may have become ready meanwhile

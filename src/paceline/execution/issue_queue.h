@@ -35,7 +35,7 @@ class IssueQueue {
   /// Issues and returns the op that next() returned last; its bytes are in flight from now on.
   plan::OpRef issue();
 
-  /// Tells that an op of `bytes` has ended, or could not start.
+  /// Reports that an op of `bytes` has ended, or could not start.
   void end(std::int64_t bytes) { rule_.end(bytes); }
 
   bool reorders() const { return rule_.reorders(); }
@@ -50,7 +50,7 @@ class IssueQueue {
   /// and there are as many requests as collectives.  If true, the pick counts as requested.
   bool request_pick();
 
-  /// Tells that the first member's next pick has arrived.
+  /// Reports that the first member's next pick has arrived.
   void follow(Pick pick);
 
  private:
@@ -64,7 +64,7 @@ class IssueQueue {
   void find_ready(const IsReady& is_ready);
 
   plan::IssueRule rule_;
-  std::deque<Waiting> waiting_;  // by number in rule_, from rule_.first() on
+  std::deque<Waiting> waiting_;  // indexed by (number in rule_) - rule_.first()
   Pick last_pick_ = 0;
   std::int64_t requested_ = 0;
   bool requesting_ = false;

@@ -14,13 +14,13 @@ namespace paceline::execution {
 class IssueListener {
  public:
   virtual ~IssueListener() = default;
-  /// Tells that a collective or an exchange has ended; `error` is null if it succeeded.
+  /// Reports that a collective or an exchange has ended; `error` is null if it succeeded.
   virtual void op_ended(plan::OpRef ref, const std::exception_ptr& error) = 0;
-  /// Tells that a collective or an exchange is enqueued in a stream of the device; `event` follows
-  /// it and marks its end.
+  /// Reports that a collective or an exchange is enqueued in a stream of the device; `event`
+  /// follows it and marks its end.
   virtual void op_enqueued(plan::OpRef ref, EventPtr event) = 0;
-  /// Tells that the pick requested by receive_pick() has arrived, or with an `error` that it cannot
-  /// arrive.
+  /// Reports that the pick requested by receive_pick() has arrived, or with an `error` that it
+  /// cannot arrive.
   virtual void pick_arrived(std::size_t on, IssueQueue::Pick pick,
                             const std::exception_ptr& error) = 0;
 };
@@ -30,7 +30,7 @@ class Issuer {
  public:
   virtual ~Issuer() = default;
 
-  /// Tells that a step begins.  Called for every step before start() of its ops, perhaps while
+  /// Reports that a step begins.  Called for every step before start() of its ops, perhaps while
   /// another thread starts ops of earlier steps.
   virtual void open(plan::Step /*step*/, const plan::CommPlan& /*plan*/) {}
 

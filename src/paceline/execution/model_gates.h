@@ -39,12 +39,12 @@ class ModelGates {
   bool enter_gradient(plan::ParameterId parameter);
   /// Like enter_gradient(), but returns false if it would have to wait.
   bool try_enter_gradient(plan::ParameterId parameter);
-  /// Tells that the gradient is final in this micro-batch.
+  /// Reports that the gradient is final in this micro-batch.
   void leave_gradient(plan::ParameterId parameter);
   /// Returns the parameters whose gradient is not final in this micro-batch.
   std::vector<plan::ParameterId> pending_gradients() const;
-  /// Tells that every gradient is final.  After the last micro-batch this completes the ops that a
-  /// performer issues as well.
+  /// Reports that every gradient is final.  After the last micro-batch this completes the ops that
+  /// a performer issues as well.
   void end_backward();
 
   int micro() const { return micro_; }
@@ -59,7 +59,7 @@ class ModelGates {
   const StepProgram* program_ = nullptr;  // of the current step
   plan::Step step_ = -1;
   int micro_ = 0;
-  std::vector<bool> final_;  // by parameter, this micro-batch
+  std::vector<bool> final_;  // by parameter: gradient is final in this micro-batch
   std::vector<int> uses_;    // by module: number of uses in this forward pass
 };
 

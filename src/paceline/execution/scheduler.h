@@ -35,7 +35,7 @@ class Scheduler {
   /// Opens `step`, which must follow the last one opened.
   void open(plan::Step step, const std::shared_ptr<const plan::CommPlan>& plan);
 
-  /// Tells that a ready op is done.  An op in flight leaves its communicator's credit.
+  /// Reports that a ready op is done.  An op in flight leaves its communicator's credit.
   void complete(plan::OpRef ref);
 
   /// Like plan::Frontier::enqueue(); an op in flight keeps its credit.
@@ -45,7 +45,7 @@ class Scheduler {
   /// (plan::IssueCandidate).  It counts as in flight since `now_ns`.
   std::optional<plan::OpRef> take_communication(std::int64_t now_ns, const Allowed& allowed = {});
 
-  /// Tells that an op that was taken could not start: it is not in flight.
+  /// Reports that an op that was taken could not start: it is not in flight.
   void withdraw(plan::OpRef ref) { in_flight_.erase(ref); }
 
   /// Returns the kernel to run now; with `urgent`, only a kernel that communication waits for.  The
@@ -59,7 +59,7 @@ class Scheduler {
   /// in ns.
   const std::map<plan::OpRef, std::int64_t>& in_flight() const { return in_flight_; }
 
-  /// By CommunicatorId.
+  /// The queues by CommunicatorId.
   std::vector<IssueQueue>& queues() { return queues_; }
   const IssueQueue& queue_of(plan::OpRef ref) const;
 
@@ -91,7 +91,7 @@ class Scheduler {
   std::deque<plan::OpRef> to_issue_;  // with one order: ops of all communicators, in program order
   std::vector<IssueQueue> queues_;
   std::set<KernelKey> urgent_kernels_, kernels_;  // ready to run
-  std::set<plan::OpRef> running_;                 // kernels
+  std::set<plan::OpRef> running_;                 // kernels that run
   std::map<plan::Step, std::int64_t> staleness_;
   std::map<plan::OpRef, std::int64_t> in_flight_;
   plan::Step newest_step_ = -1;

@@ -21,9 +21,9 @@ namespace {
 enum Stream : std::uint32_t {
   kInput = 1,
   kTarget = 2,
-  kPlaces = 3,        // which tokens are to be predicted
-  kKinds = 4,         // mask, another word, or the word itself
-  kReplacements = 5,  // words that replace others
+  kPlaces = 3,        // selects the tokens to be predicted
+  kKinds = 4,         // selects mask, another word, or the word itself
+  kReplacements = 5,  // selects the words that replace others
 };
 
 constexpr std::uint32_t kMaskToken = 103;  // in the original vocabulary

@@ -24,7 +24,7 @@ namespace paceline::networks {
 struct Batch {
   at::Tensor input;
   at::Tensor target;
-  bool integers = false;  // the loss is the integer one
+  bool integers = false;  // whether the loss is integer_loss()
 };
 
 /// The target at tokens whose word is not to be predicted.
@@ -37,7 +37,7 @@ struct BatchOptions {
   /// Images are integers from 0 to 3 instead of uniform in [0, 1).
   bool integers = false;
   bool channels_last = false;
-  at::ScalarType dtype = at::kFloat;  // of images
+  at::ScalarType dtype = at::kFloat;  // of image inputs
   at::Device device = at::kCPU;
   NetworkOptions network{};  // the options with which the network was made
 };

@@ -33,14 +33,14 @@ struct ImageSample {
 
 /// A sequence of tokens, split into a first and a second sequence, as an example.
 struct TextSample {
-  int tokens = 64;         // of both sequences together
+  int tokens = 64;         // both sequences together
   int vocabulary = 30522;  // number of words that occur
 };
 
 using Sample = std::variant<ImageSample, TextSample>;
 
 struct NetworkInfo {
-  std::string_view name;  // resnet50
+  std::string_view name;  // such as resnet50
   std::string_view summary;
   Sample sample;
   std::shared_ptr<Network> (*make)(const NetworkOptions&);

@@ -32,14 +32,14 @@ struct BertShape {
 // These functions make the networks of the table's rows.  Every field of `options` must be set;
 // each function throws UsageError if the image is too small for its network.
 std::shared_ptr<Network> make_resnet(const ResNetShape& shape, const NetworkOptions& options);
-/// Configuration D of Simonyan and Zisserman, ICLR 2015, arXiv:1409.1556.
+/// VGG-16: configuration D of Simonyan and Zisserman, ICLR 2015, arXiv:1409.1556.
 std::shared_ptr<Network> make_vgg16(const NetworkOptions& options);
 /// LeNet-5 (LeCun et al., Proc. IEEE 1998) with ReLU and max pooling: integer values stay integers.
 std::shared_ptr<Network> make_lenet(const NetworkOptions& options);
 /// One linear layer: a regression if it has one output, else a classifier.
 std::shared_ptr<Network> make_linear(int channels, const NetworkOptions& options);
 
-/// Three hidden layers of `width` with ReLU, no batch norm.
+/// A perceptron with three hidden layers of `width` and ReLU, without batch norm.
 std::shared_ptr<Network> make_mlp(int channels, int width, const NetworkOptions& options);
 /// BERT with the heads of pre-training: masked words, with a decoder tied to the word embedding,
 /// and next sentence.

@@ -36,7 +36,7 @@ class Gated {
   }
 
  protected:
-  Gates* gates() const { return gates_; }  // null: unbound
+  Gates* gates() const { return gates_; }  // null: no gates are bound
   plan::ModuleId id() const { return id_; }
 
   template <class Run>

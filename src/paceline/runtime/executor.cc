@@ -43,7 +43,7 @@ std::set<plan::BufferId> ever_moved_gradients(const Executor::Parts& parts) {
 void require_kept_gradients(const Executor::Parts& parts) {
   const plan::Setup& setup = parts.memory.setup();
   if (parts.traced.network == nullptr || setup.parameters.empty()) {
-    return;  // a replay has none
+    return;  // a replay has no gradients to keep
   }
   const auto& [value, gradient] = setup.parameters.front();
   if (setup.buffers[plan::index_of(gradient.buffer)].elements <
@@ -128,7 +128,7 @@ Executor::~Executor() {
   bound_gates_.reset();
   hooks_.reset();
   issuer_->report_to(nullptr);
-  dispatcher_.reset();  // before the issuer, which waits for its works
+  dispatcher_.reset();  // must end before the issuer, which waits for its works
 }
 
 void Executor::serve_step() {

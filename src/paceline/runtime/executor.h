@@ -94,13 +94,13 @@ class Executor final : public networks::Gates {
   /// Waits until every op of every open step is complete.
   void drain() { dispatcher_->wait_all(); }
 
-  /// As the functions of execution::Dispatcher.
+  /// The following functions are those of execution::Dispatcher.
   std::int64_t take_waited_ns() { return dispatcher_->take_waited_ns(); }
   std::int64_t waited_in_all_ns() const { return dispatcher_->waited_in_all_ns(); }
   std::vector<execution::OpSpan> take_spans() { return dispatcher_->take_spans(); }
 
   std::map<plan::Step, std::int64_t> take_staleness() { return dispatcher_->take_staleness(); }
-  /// As KernelRunner::coding_ns().
+  /// The same as KernelRunner::coding_ns().
   std::int64_t coding_ns() const { return kernels_->coding_ns(); }
 
   const plan::CommPlan& plan_of(plan::Step step) { return *programs_.at(step).plan; }
@@ -114,9 +114,9 @@ class Executor final : public networks::Gates {
   void enter_backward(plan::ModuleId module) override { gates_->enter_backward(module); }
   at::Tensor gradient_slot(const at::Tensor& parameter) override;
 
-  /// Tells that a gradient is final in this micro-batch.  The parameter's hook calls this function;
-  /// in a replay, which has no network, its caller does, and the gradient is the content of its
-  /// slot.
+  /// Reports that a gradient is final in this micro-batch.  The parameter's hook calls this
+  /// function; in a replay, which has no network, its caller does, and the gradient is the content
+  /// of its slot.
   void gradient_ready(plan::ParameterId parameter);
 
   /// Makes the flat gradient the parameter's .grad, also if this rank has computed no gradient.  No
@@ -144,7 +144,7 @@ class Executor final : public networks::Gates {
   // Buffers whose gradients lie in their slots after backward.
   std::set<plan::BufferId> flat_gradients_;
   std::unordered_map<const c10::TensorImpl*, plan::ParameterId> ids_;
-  std::set<plan::ParameterId> slots_taken_;  // in this backward pass
+  std::set<plan::ParameterId> slots_taken_;  // by gradients of this backward pass
   plan::Step next_step_ = 0;
   std::unique_ptr<ChannelIssuer> issuer_;
   std::unique_ptr<KernelRunner> kernels_;

@@ -65,7 +65,7 @@ class FlatMemory {
 
   plan::Setup setup_;
   Start start_;
-  std::vector<std::vector<Range>> buffers_;  // by BufferId, ascending
+  std::vector<std::vector<Range>> buffers_;  // by BufferId; ranges in ascending order
   std::vector<at::Tensor> parameters_;
   std::vector<at::Tensor> gradients_;
 };

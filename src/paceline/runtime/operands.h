@@ -32,7 +32,7 @@ class Operands {
   std::set<plan::BufferId> flat_;
 };
 
-/// The buffers that hold gradients.
+/// Returns the buffers that hold gradients.
 std::set<plan::BufferId> gradient_buffers(const plan::Setup& setup);
 
 /// The buffers whose gradients the executor itself moves in some op of `plan`.

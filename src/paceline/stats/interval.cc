@@ -28,7 +28,7 @@ std::vector<double> run_medians(Runs runs) {
 struct Moments {
   double n = 0;
   double mean = 0;
-  double variance = 0;  // unbiased
+  double variance = 0;  // the unbiased estimate
 };
 
 Moments moments(std::span<const double> values) {

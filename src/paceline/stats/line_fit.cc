@@ -47,7 +47,7 @@ Segment fit_segment(std::span<const SizedTime> points) {
     line.beta_s_per_byte = (w * xy - x * y) / determinant;
     line.alpha_s = (y - line.beta_s_per_byte * x) / w;
   } else {
-    line.alpha_s = y / w;  // one size only
+    line.alpha_s = y / w;  // all points have the same size
   }
   if (line.beta_s_per_byte < 0) {
     line.beta_s_per_byte = 0;

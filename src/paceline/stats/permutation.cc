@@ -80,7 +80,7 @@ class Design {
   void add(std::span<const Unit> units, const Block& block) {
     const std::size_t n = block.units.size();
     if (block.tests == 0 || block.tests == n) {
-      return;  // one arrangement only
+      return;  // there is only one arrangement
     }
     const auto size = static_cast<double>(n);
     const auto tests = static_cast<double>(block.tests);
@@ -136,7 +136,7 @@ class Tally {
     z_.assign(sums.begin(), sums.end());
     design_.standardize(z_);
     double largest = 0;
-    for (const std::size_t c : order_) {  // from the least significant
+    for (const std::size_t c : order_) {  // in order of increasing significance
       largest = std::max(largest, z_[c]);
       const double bar = seen_[c] - kTie * std::max(1.0, seen_[c]);
       single_[c] += z_[c] >= bar ? 1 : 0;

@@ -62,7 +62,7 @@ std::size_t signed_rank_order(std::size_t n, double level) {
 std::size_t rank_sum_order(std::size_t m, std::size_t n, double level) {
   // f(i, j) is the distribution of U of i and j values.  The largest of all values is one of the i
   // with probability i / (i + j), and then exceeds all j.
-  std::vector<std::vector<double>> row(n + 1, {1.0});  // i = 0
+  std::vector<std::vector<double>> row(n + 1, {1.0});  // the row of i = 0
   for (std::size_t i = 1; i <= m; ++i) {
     std::vector<std::vector<double>> next{{1.0}};
     for (std::size_t j = 1; j <= n; ++j) {

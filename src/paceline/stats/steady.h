@@ -38,6 +38,7 @@ struct SteadyState {
 ///    differ by less than `least_shift` are joined again.  Samples are permuted
 ///    in blocks of neighbors, whose length follows from the autocorrelation, so
 ///    that drift of correlated noise does not count as a change.
+///
 /// The last segment is the steady state if it contains half of the series.
 ///
 /// A disturbance in the middle, after which the old level returns, is not detected: the equal

@@ -33,8 +33,8 @@ std::optional<Percentiles> percentiles(std::span<const double> samples);
 struct StepSummary {
   std::size_t runs = 0;
   std::size_t steps = 0;    // in all runs together
-  Estimate median;          // over runs, see median_of_runs
-  Percentiles percentiles;  // over all steps
+  Estimate median;          // the estimate of median_of_runs()
+  Percentiles percentiles;  // of the steps of all runs
 };
 
 /// `runs` holds the step times of each run, of the slowest rank (slowest_rank_seconds()).  Returns
@@ -60,7 +60,7 @@ std::optional<Estimate> aggregate_rate(std::span<const Window> windows,
 
 /// One case of a scaling experiment.
 struct ScalingCase {
-  std::span<const Window> windows{};  // of each run
+  std::span<const Window> windows{};  // one per run
   double ranks = 1;                   // ranks that process examples
 };
 

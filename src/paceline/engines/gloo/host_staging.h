@@ -23,7 +23,7 @@ class HostStaging final : public BackendWrapper {
   Work send_staged(const Operation& operation);
   Work receive_staged(const Operation& operation);
 
-  std::shared_future<Work> last_sent_;  // messages leave in their order
+  std::shared_future<Work> last_sent_;  // messages leave in the order of their calls
 };
 
 }  // namespace paceline::engines

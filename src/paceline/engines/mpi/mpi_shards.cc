@@ -75,7 +75,8 @@ MpiBackend::WorkPtr MpiBackend::_reduce_scatter_base(at::Tensor& output, at::Ten
   const std::int64_t n = output.numel();
   TORCH_CHECK(input.numel() == n * getSize(), "engine mpi: reduce-scatter of ", input.numel(),
               " elements into ", n);
-  // An output that overlaps the input gets a separate tensor, because MPI forbids this overlap.
+  // MPI allows only the overlap of MPI_IN_PLACE, whose layout does not fit here; so an output that
+  // overlaps the input gets a separate tensor.
   const at::Tensor out = overlap(input, output) ? at::empty_like(output) : output;
   Call call{.type = c10d::OpType::REDUCE_SCATTER,
             .name = "reduce-scatter",

@@ -37,7 +37,7 @@ int ranks_here() {
   return ranks;
 }
 
-// Without PMIx, Open MPI would end a rank of srun inside MPI_Init with an unclear message.
+// Without PMIx, Open MPI would end a rank of srun inside MPI_Init with its own message.
 void check_srun() {
   if (kIsOpenMpi && std::getenv("SLURM_PROCID") != nullptr && std::getenv("PMIX_RANK") == nullptr) {
     throw UsageError(
@@ -83,7 +83,7 @@ void warn_if_bound(int rank, int ranks) {
 }
 
 int tag_of(std::string_view name) {
-  return static_cast<int>(fnv1a_32(name) & 0x7FFFU);  // MPI allows 32767 at least
+  return static_cast<int>(fnv1a_32(name) & 0x7FFFU);  // MPI allows tags up to at least 32767
 }
 
 int tag_bound_of(MPI_Comm handle) {

@@ -39,7 +39,7 @@ struct Call {
   std::span<const double> numbers;
   plan::Slice written{};  // the first slice that the kernel op writes
   RandomKey random{};
-  /// Tells that the rank is alive.  Kernels that may take seconds call it several times a second.
+  /// Reports that the rank is alive.  Kernels that may take seconds call it several times a second.
   std::function<void()> beat = [] {};
 };
 

@@ -103,7 +103,7 @@ class RowsOfServers {
         most_(TableMap(job).most_wanted()),
         dim_(job.dim) {}
 
-  // `index`: server * (most rows wanted from a server) + the row's place among the server's rows.
+  // `index`: server * (most rows wanted from a server) + the row's place among those wanted.
   T* row(Elements index) const {
     return first_ + index / most_ * slice_ + plan::kLengthBytes / static_cast<Elements>(sizeof(T)) +
            index % most_ * dim_;

@@ -29,7 +29,7 @@ struct Step {
   std::array<double, 2> decay_rates{};
   double epsilon = 0;
   std::optional<at::Tensor> divisor{};
-  std::optional<at::Tensor> found_inf{};  // 1: the update is skipped
+  std::optional<at::Tensor> found_inf{};  // 1 if the update is skipped
 };
 
 /// The constants that a rule uses for every element, as numbers of the type in which it computes.

@@ -203,7 +203,7 @@ static_assert(std::ranges::all_of(plan::kOptimizers, [](const plan::Optimizer& r
 
 void run_optimizer(const OptimizerSettings& rule, const Call& call) {
   if (call.reads[0].empty()) {
-    return;  // nothing but padding
+    return;  // the slice is nothing but padding
   }
   const Step step = step_of(rule, call);
   if (!rule.updates) {

@@ -18,10 +18,10 @@ namespace paceline::runtime {
 /// rows of embedding tables, on whose servers no training thread sets it: see `rate_of_rows`.
 struct OptimizerSettings {
   std::string name = "sgd";  // an optimizer of plan/optimizer.h
-  double momentum = 0.9;     // sgd
+  double momentum = 0.9;     // only sgd
   double weight_decay = 1e-4;
-  bool nesterov = false;  // sgd
-  double rate_decay = 0;  // adagrad
+  bool nesterov = false;  // only sgd
+  double rate_decay = 0;  // only adagrad
   /// Replaces the operand; null: the operand holds.
   std::optional<double> rate{};
   /// Replaces the values of the optimizer's row in plan/optimizer.h; null: the row's values hold.
@@ -42,14 +42,14 @@ struct OptimizerSettings {
 struct Call;  // runtime/kernels/call.h
 
 struct KernelInfo {
-  std::string_view name;  // of a row of plan/kernel_traits.h
+  std::string_view name;  // the name of a row of plan/kernel_traits.h
   void (*kernel)(const OptimizerSettings& rule, const Call& call);
 
   /// Runs the kernel without recording it in autograd.
   void run(const OptimizerSettings& rule, const Call& call) const;
 };
 
-/// Every kernel that this build has.
+/// Returns every kernel that this build has.
 std::span<const KernelInfo> kernels();
 
 /// Throws UsageError for a name that is not in the table.
