@@ -20,8 +20,8 @@ std::int64_t share(std::int64_t bytes_per_s, std::int64_t weight) {
 /// twice if one link carries both directions, else once.
 std::int64_t crossings(const LinkModel& link) { return 2 / link.links(); }
 
-/// On a medium shared by all, the bytes of each host cross once; cards of single devices divide
-/// them.
+/// On a medium shared by all hosts, the bytes of each host cross once.  If each device has its own
+/// card, the cards of a host divide its bytes.
 std::int64_t network_weight(const Stage& stage, const Group& group, const LinkModel& network) {
   switch (network.sharing) {
     case cluster::LinkSharing::kAll:

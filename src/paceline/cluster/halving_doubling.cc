@@ -6,8 +6,8 @@
 
 namespace paceline::cluster {
 
-/// Recursive halving of vectors and doubling of distances, then the reverse, among P' =
-/// 2^floor(log2 P) ranks:
+/// Recursive halving of vectors and doubling of distances, then the reverse, of S bytes among P' =
+/// 2^floor(log2 P) of P ranks on H hosts:
 ///
 ///   all-reduce   2 log2 P' hops, 2(P'-1)/P' S bytes per rank
 ///   others         log2 P' hops,  (P'-1)/P' S bytes per rank

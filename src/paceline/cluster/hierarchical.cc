@@ -7,8 +7,8 @@
 
 namespace paceline::cluster {
 
-/// Works inside each host, then in one ring per local rank across the hosts, then inside again; a
-/// host has L members, and there are H hosts:
+/// Works inside each host, then in one ring per local rank across the hosts, then inside again.  A
+/// host has L members, there are H hosts, and the collective has S bytes:
 ///
 ///   all-reduce      reduce-scatter of S inside, all-reduce of S/L on L lanes
 ///                   at once, all-gather of S inside

@@ -4,8 +4,8 @@
 
 namespace paceline::cluster {
 
-/// One ring through all members, ordered by host, so that one edge enters and one edge leaves each
-/// host:
+/// One ring through all P members, ordered by host, so that one edge enters and one edge leaves
+/// each host.  A collective of S bytes takes:
 ///
 ///   all-reduce                  2(P-1) hops,  2(P-1)/P S bytes per rank
 ///   reduce-scatter, all-gather   (P-1) hops,   (P-1)/P S bytes per rank

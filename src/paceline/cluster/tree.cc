@@ -12,10 +12,10 @@ namespace paceline::cluster {
 ///   others         (ceil(log2 H) network hops + (L-1) device hops)
 ///   bytes        as a ring
 ///
-/// There are H hosts, with L members on the fullest: a tree connects the hosts, a chain the members
-/// of each host.  Two complementary trees would move 2 S over an inner host's link instead of the
-/// ring's 2(P-1)/P S, and take time to fill: Sanders, Speck and Traff, Parallel Computing 2009,
-/// doi:10.1016/j.parco.2009.09.001.
+/// There are H hosts, with L members on the fullest, and S bytes: a tree connects the hosts, a
+/// chain the members of each host.  Two complementary trees would move 2 S over an inner host's
+/// link instead of the ring's 2(P-1)/P S, and take time to fill: Sanders, Speck and Traff, Parallel
+/// Computing 2009, doi:10.1016/j.parco.2009.09.001.
 Price tree_price(const CollectiveCall& call, const Machine& machine) {
   const std::int64_t passes = call.pattern == plan::Pattern::kAllReduce ? 2 : 1;
   const plan::Picoseconds one_pass = log2_up(call.group.hosts) * machine.network.latency +

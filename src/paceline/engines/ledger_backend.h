@@ -26,7 +26,7 @@ class LedgerBackend final : public BackendWrapper {
 
   Ledger ledger() const;
 
-  /// As the functions of Channel.
+  /// These functions implement those of Channel.
   void belong_to(plan::Step step);
   void count_from(plan::Step first);
   Ledger counted() const;

@@ -117,7 +117,7 @@ class Dispatcher final : public IssueListener {
   /// Returns the time in ns that it has waited since the dispatcher was made, kernels included.
   std::int64_t waited_in_all_ns() const;
   std::vector<OpSpan> take_spans();
-  /// As Scheduler::take_staleness().
+  /// The same as Scheduler::take_staleness().
   std::map<plan::Step, std::int64_t> take_staleness() {
     const Lock lock(mutex_);
     return scheduler_.take_staleness();

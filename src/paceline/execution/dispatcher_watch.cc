@@ -74,11 +74,11 @@ bool Dispatcher::complete_done(Lock& lock) {
   return !all.empty();
 }
 
-// Returns the op at which the training thread is working, if nothing outside the thread holds it.
-// This is model work, or an op waited for that is ready, or one waited for while the thread runs,
-// or should run, a kernel.  After the last model work of its step the thread may still issue ops
-// that became ready.  On a device, communication may hold the thread in any call; a performer may
-// hold it once no model work is left.
+// Returns the op at which the training thread is working, unless something outside the thread holds
+// it. The op is model work; or it is the op that the thread waits for, if this op is ready, or if
+// the thread runs, or should run, a kernel meanwhile.  After the last model work of its step the
+// thread may still issue ops that became ready.  On a device, communication may hold the thread in
+// any call; a performer may hold it once no model work is left.
 std::optional<plan::OpRef> Dispatcher::at_work() const {
   if (order_ && !scheduler_.in_flight().empty()) {
     return std::nullopt;

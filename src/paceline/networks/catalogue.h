@@ -24,14 +24,14 @@ struct NetworkOptions {
   bool one_relu = false;  // hybrid: one ReLU after the second layer, as in the original
 };
 
-/// A square image and its class, as an example.
+/// The form of an example: a square image and its class.
 struct ImageSample {
   int side = 224;
   int channels = 3;
   int classes = 1000;
 };
 
-/// A sequence of tokens, split into a first and a second sequence, as an example.
+/// The form of an example: a sequence of tokens, split into a first and a second sequence.
 struct TextSample {
   int tokens = 64;         // both sequences together
   int vocabulary = 30522;  // number of words that occur
@@ -46,8 +46,8 @@ struct NetworkInfo {
   std::shared_ptr<Network> (*make)(const NetworkOptions&);
 };
 
-/// Returns the example of the network with these options.  Throws UsageError for an option that the
-/// network's examples do not have, and for a negative value.
+/// Returns the form of the network's examples with these options.  Throws UsageError for an option
+/// that such examples do not have, and for a negative value.
 Sample sample_of(const NetworkInfo& info, const NetworkOptions& options);
 
 /// Returns every built-in network without embedding tables, in the order of `paceline list`.

@@ -58,8 +58,8 @@ void run_rescale(const OptimizerSettings& rule, const Call& call);
 /// One step of an optimizer of plan/optimizer.h, with one weight decay for all values that the call
 /// updates; the operands are those of run_update().
 ///
-/// With g the divided gradient, d the weight decay, lr the learning rate, |x| the norm of x over a
-/// whole parameter:
+/// With g the divided gradient, d the weight decay, lr the learning rate, mu the momentum, a and r
+/// decay rates, e the epsilon, v, s and t states, |x| the norm of x over a whole parameter:
 ///   sgd       v = mu v + g + d w;  w -= lr v
 ///   adam      torch.optim.Adam: d w is added to g
 ///   adamw     torch.optim.AdamW: w is scaled by 1 - lr d
