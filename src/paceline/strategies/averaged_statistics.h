@@ -9,14 +9,14 @@
 
 namespace paceline::strategies {
 
-/// The buffer of statistics, those of a module after those of the one before.
+/// The name of the buffer that holds the statistics of all modules, in the order of the modules.
 inline constexpr std::string_view kStatistics = "statistics";
 
-/// Steps from one average of statistics to the next, at most.
+/// The largest number of steps from one average of the statistics to the next.
 inline constexpr Step kLongestStatisticsInterval = 500;
 
-/// Averages what forward passes keep of their inputs, the running means and variances of batch
-/// norm, beside any strategy of the parameters.
+/// Averages the statistics that forward passes keep of their inputs, which are the running means
+/// and variances of batch norm, beside a strategy for the parameters.
 ///
 ///   rounds                     1 in every H-th step, beside backward
 ///   bytes sent, rank and step  2 (P-1)/P S / H, S = bytes of the statistics
@@ -24,9 +24,9 @@ inline constexpr Step kLongestStatisticsInterval = 500;
 ///   guarantee                  after every H-th step the ranks that train hold
 ///                              the mean of their statistics
 ///
-/// `elements`: of each module, by ModuleId, of type `type`.  The next forward
-/// pass of a module waits for its statistics, nothing else does.
-/// Without it each rank normalizes its evaluations by what it has seen alone, and so do BlueFog's
+/// `elements` has the number of statistics of each module, by ModuleId; `type` is their type.  Only
+/// the next forward pass of a module waits for the average of its statistics.  Without the average
+/// each rank evaluates with the statistics of its own data only, as ranks of BlueFog do
 /// (arXiv:2111.04287).
 std::unique_ptr<Planner> make_averaged_statistics(std::vector<Elements> elements, DType type,
                                                   Step every, std::unique_ptr<Planner> parameters);

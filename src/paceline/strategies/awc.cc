@@ -5,13 +5,14 @@
 namespace paceline::strategies {
 namespace {
 
-/// Parameters cross, adapt with combine: while a rank computes its gradient, the parameters that it
-/// was computed at are averaged; the gradient is then applied to the average: x_i <- sum over j of
-/// W_ij x_j - lr * g(x_i).
+/// Adapt with combine: while a rank computes its gradient, the parameters at which it computes the
+/// gradient are averaged.  Then the gradient is applied to the average: x_i <- sum over j of W_ij
+/// x_j - lr * g(x_i).
 ///
-/// window=step lets a bucket leave as soon as its update of the step before is done, beside forward
-/// and backward; window=backward holds it until the last forward, as BlueFog does.  Nedic and
-/// Ozdaglar, IEEE TAC 2009, doi:10.1109/TAC.2008.2009515; BlueFog, 2021, arXiv:2111.04287.
+/// window=step starts a bucket's exchange as soon as the bucket's update of the previous step is
+/// done, beside forward and backward.  window=backward delays it until the last forward, as BlueFog
+/// does.  Nedic and Ozdaglar, IEEE TAC 2009, doi:10.1109/TAC.2008.2009515; BlueFog, 2021,
+/// arXiv:2111.04287.
 class Awc final : public UpdateRule {
  public:
   explicit Awc(bool whole_step) : whole_step_(whole_step) {}
@@ -39,8 +40,8 @@ class Awc final : public UpdateRule {
 
   void finish(const Bucket&, StrategyProgram&) const override {}
 
-  /// The average is made here, not in finish(): a schedule may cut what it gives and takes finer
-  /// than what compute() gave.
+  /// Finishes the average, which finish() does not: a schedule may call start() and finish() with
+  /// parts that are smaller than the buckets of compute().
   void apply(const Bucket& bucket, StrategyProgram& program) const override {
     for (const Bucket& mine : buckets_in(bucket, program)) {
       program.finish_average(mine.values);

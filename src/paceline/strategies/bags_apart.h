@@ -14,19 +14,19 @@
 #include "paceline/strategies/plan_words.h"
 #include "paceline/strategies/sharded_embeddings.h"
 
-// A model with embedding bags, taken apart for the planner of its dense part, and the two programs
-// put together again.
+// Splits a model with embedding bags into the bags and the dense part, for which another planner
+// writes the program, and joins the two programs again.
 
 namespace paceline::strategies {
 
-/// The model without the parameter in which bags are put.
+/// The model without kPooledParameter, the parameter that stands for the pooled embedding bags.
 struct BagsApart {
   ParameterId pooled{};
-  ModuleId module{};  // its own
+  ModuleId module{};  // the module of `pooled`, which has no other parameter
   ModelShape dense;
 };
 
-/// Throws UsageError where the last parameter is not that one.
+/// Throws UsageError unless the last parameter of the model is kPooledParameter.
 inline BagsApart without_bags(const ModelShape& model) {
   const auto bags = std::ranges::find(model.parameters, kPooledParameter, &ParameterShape::name);
   if (bags == model.parameters.end() || bags + 1 != model.parameters.end()) {
@@ -47,8 +47,8 @@ inline BagsApart without_bags(const ModelShape& model) {
   return parts;
 }
 
-/// The dense part's program with the bags' Forward and Backward in their places.  `behind_bags`
-/// appends what follows that Backward.
+/// Appends the program of the dense part, with Forward and Backward of the bags at their places.
+/// `behind_bags` appends the ops that follow Backward of the bags.
 class Spliced {
  public:
   Spliced(Program& program, const ModelShape& model, const BagsApart& parts)

@@ -5,8 +5,9 @@
 namespace paceline::strategies {
 namespace {
 
-/// Everything crosses at once, when backward has ended, and is applied at once (bulk-synchronous).
-/// One update is one gate: nothing crosses the step.
+/// All gradients cross in one exchange after backward and are applied in one update
+/// (bulk-synchronous).  The next step begins after that update, so no communication reaches into
+/// it.
 ///
 ///   rounds per step            1 exchange
 ///   bytes sent, rank and step  those of one exchange of S = model size

@@ -7,24 +7,23 @@
 
 namespace paceline::strategies {
 
-/// Where the wire forms of a codec lie that are bytes, and that every rank gathers: in a buffer for
-/// this rank's and one for those of all ranks.
+/// The buffers of a codec whose wire forms are bytes that every rank gathers: one buffer holds the
+/// forms of this rank, another one the forms of all ranks.
 ///
-/// Values lie in pieces of 64 bytes, and every slice is made of whole pieces. Each piece has a
-/// place for some bytes, and a form begins at the place of its slice's first piece.  So a slice
-/// finds its form whatever the buckets are.
+/// Values lie in pieces of 64 bytes, and every slice consists of whole pieces.  Each piece of
+/// values has room for a fixed number of bytes in the buffer, and the form of a slice begins at the
+/// room of its first piece.  So a slice finds its form whatever the buckets are.
 class ByteWire {
  public:
-  /// `name`: of the buffers; `per_piece`: a slice's form has at most as many
-  /// bytes a piece.
+  /// `name` names the buffers.  `per_piece` returns the most bytes that a form has for each piece.
   ByteWire(std::string name, Elements (*per_piece)(Elements piece));
 
   void add_buffer(SetupBuilder& builder) const;
 
-  /// The buffer for those of all ranks.
+  /// Adds the buffer for the forms of all ranks.
   void add_gathered(SetupBuilder& builder) const;
 
-  /// The form of `slice`, `bytes` long.
+  /// The wire form of `slice`, which is `bytes` long.
   WireSlice wire_slice(const Slice& slice, Elements bytes, const Program& program) const;
 
  private:
@@ -33,7 +32,7 @@ class ByteWire {
   Elements places_before(Elements begin, const ModelShape& model) const;
 
   std::string name_;
-  Elements (*per_piece_)(Elements piece);  // of so many values
+  Elements (*per_piece_)(Elements piece);  // argument: the values of a piece
 };
 
 }  // namespace paceline::strategies

@@ -12,31 +12,31 @@
 namespace paceline::strategies {
 namespace {
 
-/// Tensors, or with queue=module neighbors in ready order that one module reads, are cut into
-/// partitions; of those that are ready, the one that the next forward reads first goes first, and
-/// no more than a credit is under way at once.  A module's next forward waits for its own tensors
-/// only.
+/// Tensors are cut into partitions; with queue=module, what is cut are runs of tensors in ready
+/// order that one module reads.  Of the partitions that are ready, the one that the next forward
+/// reads first goes first, and the bytes under way are limited by a credit.  A module's next
+/// forward waits only for its own tensors.
 ///
 ///   rounds per step            one exchange per partition, none waits
 ///   bytes sent, rank and step  those of exchanging S = model size
 ///   extra memory, rank         none of its own
-///   guarantee                  that of its exchange; the last step's exchanges
-///                              and updates are done by the drain
+///   guarantee                  that of its exchange; the final drain completes
+///                              the last step's exchanges and updates
 ///
-/// A partition and the credit count bytes as they cross, in the codec's form.
+/// The sizes of partitions and the credit count bytes as transferred, in the codec's form.
 ///
-/// order=program writes the partitions down in the order that such a queue takes in virtual time on
-/// the profile: ranks agree without a message, and
-/// the simulator sees the same order.  Where an engine carries exchanges side by side, the queue is
-/// played as it is and as if they crossed one by one, with start-ups whole, halved and left out,
-/// which leaves it fuller; of these orders the one with the shortest predicted step is written
-/// down. order=priority leaves the choice to the first rank at run time and needs no profile. Peng
-/// et al., SOSP 2019, doi:10.1145/3341301.3359642.
+/// order=program writes the partitions in the order that such a queue takes in virtual time on the
+/// profile, so ranks agree without a message, and the simulator sees the same order.  If the engine
+/// carries several exchanges at once, the queue is simulated as it is, and also as if partitions
+/// crossed one by one with the whole, half or none of their start-up time, which leaves the queue
+/// fuller.  The order with the shortest predicted step is written.  order=priority leaves the
+/// choice to the first rank at run time and needs no profile.  Peng et al., SOSP 2019,
+/// doi:10.1145/3341301.3359642.
 class ByteScheduler final : public ScheduleRule {
  public:
   ByteScheduler(PartitionLimit partition, std::int64_t credit, IssueOrder order, bool by_module)
       : partition_(std::move(partition)),
-        credit_(std::max(credit, std::int64_t{1})),  // one at a time at least
+        credit_(std::max(credit, std::int64_t{1})),  // with 0, one partition at a time
         order_(order),
         by_module_(by_module) {}
 
@@ -68,10 +68,11 @@ class ByteScheduler final : public ScheduleRule {
  private:
   struct Part {
     Bucket part;
-    std::size_t bucket = 0;  // of which it is one
+    std::size_t bucket = 0;  // the bucket that it is a part of
   };
 
-  /// Whole shards, so that exchanges can cut each part again.
+  /// The partitions of all buckets.  Their length is a multiple of the shards, so exchanges can cut
+  /// each partition again.
   std::vector<Part> parts_of(double share, const Program& program) const {
     const std::vector<Bucket>& buckets = program.buckets();
     const std::int64_t size = size_of(program.input().model.dtype);
@@ -101,7 +102,7 @@ class ByteScheduler final : public ScheduleRule {
       return parts;
     }
     const StepTensors step = step_tensors_of(input, "bytescheduler");
-    // The bucket's last gradient, and the first module that reads it.
+    // By bucket: the index of its last gradient.
     std::vector<std::size_t> last;
     std::size_t tensors = 0;
     for (const Bucket& bucket : program.buckets()) {
@@ -124,7 +125,7 @@ class ByteScheduler final : public ScheduleRule {
     return ordered;
   }
 
-  /// The bytes of gradients that fill the credit when they cross.
+  /// The credit in bytes of gradients; `share` is the bytes on the credit per byte of a gradient.
   std::int64_t credit_of(double share) const {
     constexpr double kMostBytes = 1e18;
     return static_cast<std::int64_t>(std::min(static_cast<double>(credit_) / share, kMostBytes));

@@ -30,7 +30,7 @@ bool holds_for(const cluster::LinkFit& fit, const TimesAsked& asked) {
          equal_or_empty(fit.device, asked.device) && placed_as(fit, asked);
 }
 
-// How many conditions the fit names; the fit that names most holds best.
+// The number of conditions that the fit names; of the fits that apply, the one with most is used.
 int conditions_of(const cluster::LinkFit& fit) {
   return (fit.engine.empty() ? 0 : 1) + (fit.device.empty() ? 0 : 1) +
          (fit.ranks_per_host.empty() ? 0 : 1);
@@ -48,7 +48,8 @@ AlphaBetaLine line_for(const cluster::ClusterLink& link, std::string_view operat
   return best == nullptr ? AlphaBetaLine{} : best->line;
 }
 
-/// "gloo on cpu among 2", "gloo on cpu among 8 (4+4)" on several hosts.
+/// The conditions in words, such as "gloo on cpu among 2", or "gloo on cpu among 8 (4+4)" on
+/// several hosts.
 std::string words_for(const std::string& engine, const std::string& device, int ranks,
                       const std::vector<int>& ranks_per_host) {
   return fmt::format(

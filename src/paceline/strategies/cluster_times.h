@@ -11,31 +11,30 @@
 
 namespace paceline::strategies {
 
-/// What a job moves its bytes by, and where its ranks are.
+/// The engine, device and placement of a job whose communication times are wanted.
 struct TimesAsked {
   std::string engine;  // gloo, nccl
   std::string device;  // cpu, cuda
   Rank world = 2;
   cluster::LinkScope scope = cluster::LinkScope::kDevices;  // kHosts: ranks on several hosts
-  std::vector<int> ranks_per_host{};                        // in rank order; empty: any
+  std::vector<int> ranks_per_host{};                        // in rank order; empty: any placement
 };
 
-/// What a cluster file knows of such a job's communication.
+/// The communication times that a cluster file has for such a job.
 struct ClusterTimes {
-  AlphaBeta model;      // of the operations that have a fit
-  std::string missing;  // why there is none, for people; empty: there is one
+  AlphaBeta model;      // only operations with a fit have a line
+  std::string missing;  // why the file has no times, as a message; empty: it has some
 };
 
-/// The fits of the link between the job's ranks that were measured with its engine, on its kind of
-/// device, among as many ranks and with as many on each host.  A fit that does not say its engine,
-/// device or hosts holds for any, where no other does.  `file` is what
-/// the origin and the reason name.
+/// Returns the fits of the link that joins the job's ranks.  A fit applies if it was measured with
+/// the job's engine, kind of device, number of ranks and ranks per host.  A fit that leaves one of
+/// these out applies to any, but a fit that names more of them is preferred.  `file` is the file's
+/// name for the origin and for messages.
 ClusterTimes times_of(const cluster::Cluster& cluster, const TimesAsked& asked,
                       const std::string& file);
 
-/// The times of times_of() for a job whose planner may decide by times:
-/// `missing` says, too, which operation the planner asks for and the fits do
-/// not have.
+/// As times_of(), for a job whose planner may decide by times: `missing` also names an operation
+/// whose time the planner needs and which has no fit.
 ClusterTimes times_for(const StrategySpec& spec, const cluster::Cluster& cluster,
                        const TimesAsked& asked, const std::string& file);
 

@@ -26,7 +26,8 @@ std::vector<std::string_view> names_of(std::span<const Row<Part>> rows, const Ha
   return names;
 }
 
-/// What a codec whose forms combine so needs of an exchange, and what others do.
+/// Says what a codec with this combination needs of an exchange, and what the given exchange does
+/// instead.
 std::string_view need_of(Combination how, const ExchangeRule& exchange) {
   switch (how) {
     case Combination::kOwnSum:
@@ -42,7 +43,7 @@ std::string_view need_of(Combination how, const ExchangeRule& exchange) {
   }
 }
 
-/// What an exchange adds up must be a sum.
+/// Throws UsageError unless the exchange can combine the codec's forms.
 void check_combines(const StrategySpec& spec) {
   const auto codec = spec.codec.row->make(spec.codec.options);
   const Combination how = codec->format({}).combination;
@@ -80,7 +81,7 @@ bool go_together(const RowInfo& update, const RowInfo& exchange) {
          (!exchange.prepared || update.prepared) && (!exchange.late || update.late);
 }
 
-/// An update rule and an exchange that gives it what it needs.
+/// Throws UsageError unless the exchange has what the update rule needs.
 void check_wants(const RowInfo& update, const RowInfo& exchange) {
   if (fulfills(exchange, update.need)) {
     return;
@@ -91,7 +92,8 @@ void check_wants(const RowInfo& update, const RowInfo& exchange) {
                                update.because, exchange.name, fmt::join(able, " or ")));
 }
 
-// The codecs of averages with neighbors, of shares where an exchange cuts tensors.
+// The names of the codecs that have a contraction; with `cuts`, without those that need whole
+// tensors.
 std::string codecs_that_keep_a_share(bool cuts) {
   return fmt::format("{}", fmt::join(names_of(codecs(),
                                               [cuts](const auto& row) {
@@ -103,8 +105,8 @@ std::string codecs_that_keep_a_share(bool cuts) {
                                      ", "));
 }
 
-/// Throws UsageError unless the codec may carry parameters.  A codec carries the changes of
-/// parameters, which are compressed with memory of what the codec leaves out.
+/// Throws UsageError unless the codec may carry parameters.  It then encodes changes of the
+/// parameters and remembers the part that its code leaves out.
 void check_coded(const StrategySpec& spec) {
   const RowInfo& codec = *spec.codec.row;
   const auto reject = [&](const std::string& why) {

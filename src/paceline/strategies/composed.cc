@@ -36,7 +36,8 @@ class Composed final : public Planner {
     return std::move(builder).finish();
   }
 
-  /// The exchange within the period of its rule, and for each the variants of the update rule.
+  /// The variant combines the number of the exchange within its period with the update rule's
+  /// variant.
   Variant variant(const PlanInput& input, Step step) const override {
     const Step phase = update_->exchange_in(step) % exchange_->traits(input).period;
     return phase * update_->variants() + update_->variant(step);
@@ -68,7 +69,7 @@ class Composed final : public Planner {
   }
 
   Symmetry symmetry(const PlanInput& input) const override {
-    // Pairs are no ring, and no order of ranks is like another.
+    // Exchanges by pairs have no symmetry: no reordering of the ranks leaves the plans unchanged.
     return codec_->format(input).combination == Combination::kPairs && input.world > 1
                ? Symmetry{}
                : update_->symmetry(exchange_->traits(input));
@@ -79,7 +80,8 @@ class Composed final : public Planner {
   }
 
  private:
-  /// Zero where nobody asks: forms are found by a plan of their own.
+  /// The predicted transfer times; all zero if the schedule does not need them, because finding the
+  /// codec's forms costs a plan.
   TransferTime times(const PlanInput& input) const {
     if (!schedule_->needs_times()) {
       return [](std::int64_t) { return Picoseconds{0}; };
@@ -87,7 +89,8 @@ class Composed final : public Planner {
     return transfer_time(input, {*exchange_, *codec_});
   }
 
-  /// A world of one has nothing to cut for.
+  /// The schedule's buckets.  A world of one rank exchanges nothing, so a schedule that cuts by
+  /// times makes one bucket there.
   Groups groups_of(const PlanInput& input) const {
     return input.world == 1 && schedule_->needs_times() ? one_group(input.model)
                                                         : schedule_->groups(input, times(input));

@@ -4,10 +4,11 @@
 namespace paceline::strategies {
 namespace {
 
-/// Shares of a wire are not whole picoseconds; the link counts in finer ticks.
+/// Ticks per picosecond: equal shares of a wire do not take whole picoseconds, so the link counts
+/// finer.
 constexpr cluster::SharedLink::Ticks kTicks = 256;
 
-/// Work is the ticks that it takes alone.
+/// The link's rate, in work per 10^12 ticks: one unit of work takes one tick.
 constexpr std::int64_t kRate = kPicosecondsPerSecond;
 
 }  // namespace

@@ -11,29 +11,30 @@
 
 namespace paceline::strategies {
 
-/// Transfers of one communicator, of which the engine carries several at once.
+/// Simulates the transfers of one communicator of which the engine carries several at once.
 ///
-/// They begin in the order in which they are added, each when it is ready and fewer than `most` are
-/// carried (0: no limit).  Each waits for its start-up; those that flow have equal shares of the
-/// wire.  Times are rounded to the nearest picosecond.
+/// Transfers begin in the order in which they are added, each when it is ready and fewer than
+/// `most` transfers are under way (0: no limit).  Each transfer first takes its start-up time;
+/// after that, all transfers that flow share the wire equally.  Times are rounded to the nearest
+/// picosecond.
 class ConcurrentTransfers {
  public:
   explicit ConcurrentTransfers(std::int32_t most);
 
-  /// Ready no earlier than the one before; `flow`: alone on the wire.
+  /// Adds a transfer whose `ready` is not before that of the transfer added last.  `flow` is the
+  /// time that its bytes take if it has the wire for itself.
   void add(Picoseconds ready, Picoseconds start, Picoseconds flow);
 
-  /// When a transfer next begins to flow or ends; the end of time for none.
+  /// The next time at which a transfer begins to flow or ends; the end of time if none is left.
   Picoseconds next_time() const;
 
-  /// Goes on to `time`, which next_time() must not precede.
+  /// Advances the simulation to `time`, which must not be after next_time().
   void advance(Picoseconds time);
 
-  /// The ends of all transfers, in the order in which these were added.  Runs until all transfers
-  /// have ended.
+  /// Runs until all transfers have ended, and returns their ends in the order of add().
   const std::vector<Picoseconds>& ends();
 
-  /// The transfers that have ended, in the order of their ends.
+  /// The indices of the transfers that have ended, in the order of their ends.
   const std::vector<std::size_t>& ended() const { return ended_; }
 
  private:

@@ -15,14 +15,14 @@ namespace {
 
 constexpr auto kBuckets = "reducer_buckets";
 
-/// What PyTorch's c10d::Reducer does in a step, so that it can be priced, predicted and compared
-/// with; the Reducer itself performs it.
+/// The plan of the ops that PyTorch's c10d::Reducer performs itself in a step.  The plan serves to
+/// price, predict and compare them.
 ///
-/// A bucket's gradients are copied, divided by the world's size, into memory
-/// of the Reducer; the bucket is summed over the ranks; when backward has ended, the means are
-/// copied back; with views the gradients become parts of the bucket, and nothing is.  One update
-/// follows.  A static graph sends its first step after backward, and rebuilds the buckets a step
-/// later.
+/// The gradients of a bucket, divided by the world's size, are copied into memory of the Reducer,
+/// and the bucket is summed over the ranks.  When backward has ended, the means are copied back;
+/// with views the gradients are parts of the bucket, so nothing is copied back.  One update
+/// follows.  With a static graph, the first step communicates after backward, and the buckets are
+/// rebuilt one step later.
 ///
 ///   rounds per step            one all-reduce per bucket, none waits
 ///   bytes sent, rank and step  2(P-1)/P S   S = model size in bytes
@@ -84,7 +84,7 @@ class Ddp final : public Planner {
  private:
   struct ReducerBucket {
     Slice all;
-    std::vector<Access> gradients{}, pieces{};  // pairwise
+    std::vector<Access> gradients{}, pieces{};  // gradients[i] is copied to pieces[i]
   };
 
   static void perform(Program& program, OpIndex op) { program.at(op).performer = kReducer; }

@@ -13,14 +13,13 @@ namespace paceline::strategies {
 /// The performer of the plan's ops that PyTorch's Reducer carries out.
 inline constexpr std::string_view kReducer = "c10d.reducer";
 
-/// Caps of the Reducer, in bytes.
+/// The bucket size limits of the Reducer, in bytes.
 struct BucketCaps {
-  std::int64_t first = 0;  // of the first bucket; PyTorch: 1 MiB, or `cap`
-                           // where the user gave one
-  std::int64_t cap = 0;    // of the others
+  std::int64_t first = 0;  // of the first bucket; PyTorch: 1 MiB, or `cap` if the user gave one
+  std::int64_t cap = 0;    // of all other buckets
 };
 
-/// What the Reducer is made with.
+/// The options with which the Reducer is constructed.
 struct ReducerOptions {
   BucketCaps caps{};
   bool gradient_as_bucket_view = false;
@@ -30,10 +29,10 @@ struct ReducerOptions {
 /// The Reducer's options, from the options of the strategy `ddp`.
 ReducerOptions reducer_options(const Options& options);
 
-/// Buckets of step `step`: one of everything in step 0 (the constructor's
-/// limit is infinite unless unused parameters are searched for), from step 1
-/// on those rebuilt in the order in which gradients arrived (of a static graph they are rebuilt in
-/// step 2).
+/// The Reducer's buckets in step `step`.  Step 0 has one bucket of all parameters, because the
+/// constructor's limit is infinite unless unused parameters are searched for.  From step 1 on, the
+/// buckets are those that the Reducer rebuilt in the order in which gradients arrived (with a
+/// static graph it rebuilds them in step 2).
 Groups reducer_buckets(const ModelShape& model, const BucketCaps& caps, Step step);
 
 }  // namespace paceline::strategies

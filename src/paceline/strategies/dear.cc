@@ -6,19 +6,19 @@
 namespace paceline::strategies {
 namespace {
 
-/// Each exchange is cut in two: its first half runs beside backward, bucket by bucket in ready
-/// order; its second half, in the order of the next forward, beside that forward, whose modules
-/// wait for their own buckets only.
+/// Each exchange is split into two halves.  The first halves run beside backward, bucket by bucket
+/// in ready order.  The second halves run beside the next forward, in the order in which it reads
+/// the buckets, and a module waits only for its own buckets.
 ///
 ///   rounds per step            the two halves of one exchange
 ///   bytes sent, rank and step  those of exchanging S = model size
 ///   extra memory, rank         none of its own
-///   guarantee                  that of its exchange; the last step's second
-///                              halves and updates are done by the drain
+///   guarantee                  that of its exchange; the final drain completes
+///                              the last step's second halves and updates
 ///
 /// With rs-ag the halves are a reduce-scatter and an all-gather; any other exchange is split
-/// between its start() and its finish().  Buckets close as in fusion.  Zhang et al. (DeAR), ICDCS
-/// 2023, arXiv:2302.12445.
+/// between its start() and its finish().  Buckets close by the rule of fusion.  Zhang et al.
+/// (DeAR), ICDCS 2023, arXiv:2302.12445.
 class Dear final : public ScheduleRule {
  public:
   explicit Dear(std::int64_t threshold) : threshold_(threshold) {}

@@ -5,8 +5,8 @@
 namespace paceline::strategies {
 namespace {
 
-/// Adapt-then-combine whose optimizer sees what a plain step and the average together change, in
-/// place of the gradient:
+/// Adapt-then-combine whose optimizer gets, in place of the gradient, the change that a plain step
+/// and the average make together:
 ///   y_i = x_i - lr * g(x_i)
 ///   d_i = (x_i - sum over j of W_ij y_j) / lr
 ///   x_i <- x_i - lr * opt(d_i)
@@ -16,9 +16,9 @@ namespace {
 ///   extra memory, rank         that of the exchange
 ///   guarantee                  consensus: ranks agree in the limit only
 ///
-/// Momentum that sees gradients alone makes the bias of averages with neighbors larger; this one
-/// leaves it as without momentum, where it is `atc`.  The rate is above 0.  Yuan et al., ICCV 2021,
-/// arXiv:2104.11981.
+/// With momentum of the gradients alone, the bias of averages with neighbors is larger than without
+/// momentum; here it is the same as without.  Without momentum the rule equals `atc`.  The learning
+/// rate must be above 0.  Yuan et al., ICCV 2021, arXiv:2104.11981.
 class DecentLam final : public EarlyUpdate {
  public:
   DecentLam() : EarlyUpdate("decentlam", Clipping::kInPlace) {}

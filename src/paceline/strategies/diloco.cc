@@ -14,27 +14,26 @@ namespace {
 constexpr std::string_view kOuterMomentum = "outer_momentum";
 constexpr std::string_view kOuterGradients = "outer_gradients";
 
-/// Every rank trains alone; at the end of every H-th step the mean of how far the ranks have moved
-/// is a gradient for an outer optimizer, SGD with Nesterov momentum.  With a, m: anchor and outer
-/// momentum, equal on all ranks,
+/// Every rank trains alone.  At the end of every H-th step, the mean of the ranks' changes since
+/// the last one is the gradient of an outer optimizer, SGD with Nesterov momentum.  With the anchor
+/// a and the outer momentum m, which are equal on all ranks,
 ///   d   = 1/P sum over i of (a - x_i)
 ///   m   <- mu m + d
 ///   a   <- a - eta (d + mu m)
 ///   x_i <- a
 ///
-/// fragments=F cuts the buckets into F fragments of about equal size, whose outer steps are spread
-/// over the H.  delay=k lets a fragment leave k steps before its outer step, while the ranks train
-/// on; then
-/// x_i <- mix x_i + (1 - mix) a.
+/// fragments=F divides the buckets into F fragments of about equal size, whose outer steps are
+/// spread over the H steps.  delay=k starts the exchange of a fragment k steps before its outer
+/// step, while the ranks go on training; then
 ///
 ///   rounds per step            1/H exchange, of a fragment F/H
 ///   bytes sent, rank and step  1/H of exchanging S = model size
 ///   extra memory, rank         3 S
-///   guarantee                  ranks hold the same after every H-th step;
-///                              with fragments or a delay, their anchors do
+///   guarantee                  ranks are equal after every H-th step; with
+///                              fragments or a delay only their anchors are
 ///
-/// eta = 1 and mu = 0 is local SGD.  Douillard et al., 2023, arXiv:2311.08105, Algorithm 1;
-/// fragments and delay: Douillard et al., 2025, arXiv:2501.18512, Algorithm 2.
+/// With eta = 1 and mu = 0 this is local SGD.  Douillard et al., 2023, arXiv:2311.08105, Algorithm
+/// 1; fragments and delay: Douillard et al., 2025, arXiv:2501.18512, Algorithm 2.
 class Diloco final : public PeriodicRule {
  public:
   explicit Diloco(const Options& options)
@@ -47,7 +46,8 @@ class Diloco final : public PeriodicRule {
     check_options();
   }
 
-  /// Which fragment leaves, or none, and which arrives.
+  /// The variant says which fragment, or none, starts its exchange in the step, and which one ends
+  /// it.
   Variant variants() const override { return (fragments_ + 1) * (fragments_ + 1); }
   Variant variant(Step step) const override {
     return (fragment_at(step + delay_) + 1) * (fragments_ + 1) + fragment_at(step) + 1;
@@ -110,8 +110,8 @@ class Diloco final : public PeriodicRule {
     program.start_exchange(moved);
   }
 
-  /// The fragment whose outer step ends a step: those of one interval at equal distances, the last
-  /// with its end.  -1: none.
+  /// The fragment whose outer step is at the end of `step`; -1 if there is none.  The outer steps
+  /// of an interval are equally spaced, and the last one is at the end of the interval.
   Elements fragment_at(Step step) const {
     for (Elements f = 0; f < fragments_; ++f) {
       if (step % interval() == (f + 1) * interval() / fragments_ - 1) {
@@ -124,7 +124,7 @@ class Diloco final : public PeriodicRule {
   Elements leaves(const Program& program) const { return program.turn() / (fragments_ + 1) - 1; }
   Elements arrives(const Program& program) const { return program.turn() % (fragments_ + 1) - 1; }
 
-  /// The number of the fragment that a bucket, or a part of one, belongs to.
+  /// The number of the fragment of a bucket or of a part of one.
   Elements fragment_of(const Bucket& bucket, const Program& program) const {
     return static_cast<Elements>(program.bucket_at(bucket.values.begin)) * fragments_ /
            std::ssize(program.buckets());

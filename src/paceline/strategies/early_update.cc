@@ -14,7 +14,7 @@ void clip_in_place(Program& program) {
   const Slice gradients = all(kGradients), scale = all(kAppliedScale);
   program.clip({{gradients}}, 1);
   program.kernel("divide", {{gradients}, {scale}}, {{gradients}});
-  program.kernel("divide", {{scale}, {scale}}, {{scale}});  // 1, for updates
+  program.kernel("divide", {{scale}, {scale}}, {{scale}});  // updates then divide by 1
 }
 
 }  // namespace

@@ -10,12 +10,13 @@ namespace paceline::strategies {
 
 class Options;  // strategies/strategy.h
 
-/// A rule that updates a bucket before the last gradient is known, so that it rejects a scaled
-/// loss.
+/// An update rule that updates a bucket before the last gradient is known.  It therefore rejects a
+/// scaled loss.
 class EarlyUpdate : public UpdateRule {
  public:
-  /// How gradients are clipped, where they are: by the update, or all at once in place behind the
-  /// model work, for a rule that makes something else of the gradients before it applies them.
+  /// Where gradients are clipped if clipping is on: kByUpdate clips them in the update; kInPlace
+  /// clips all of them in memory after the model work, for a rule that changes the gradients before
+  /// it applies them.
   enum class Clipping : std::uint8_t { kByUpdate, kInPlace };
 
   explicit EarlyUpdate(std::string_view name, Clipping clipping = Clipping::kByUpdate)
@@ -28,15 +29,17 @@ class EarlyUpdate : public UpdateRule {
   Clipping clipping_;
 };
 
-/// The buffer of a rule that compares what an interval has changed: the parameters at its start.
+/// The buffer that holds the parameters as they were at the start of the interval.
 inline constexpr std::string_view kAnchor = "anchor";
 
-/// Every rank applies its own gradients in every step; in the last step of an interval of `every`
-/// steps, in which program.turn() is 1, the ranks exchange. A rule says by send(), finish() and
-/// apply() what is exchanged and what becomes of it; here parameters are averaged.
+/// Every rank applies its own gradients in every step.  The ranks exchange in the last step of each
+/// interval of `every` steps, in which program.turn() is 1.  A derived rule overrides send(),
+/// finish() and apply() to say what is exchanged and how it is used; this class averages the
+/// parameters.
 class PeriodicRule : public EarlyUpdate {
  public:
-  /// Reads the option `every`, from 1 to kLongestInterval.  Throws UsageError that names the rule.
+  /// Reads the option `every`.  Throws UsageError that names the rule unless it is from 1 to
+  /// kLongestInterval.
   PeriodicRule(std::string_view name, const Options& options);
 
   static constexpr Step kLongestInterval = 500;
@@ -53,7 +56,7 @@ class PeriodicRule : public EarlyUpdate {
   void finish(const Bucket& bucket, StrategyProgram& program) const override;
 
  protected:
-  /// Appends the first half of the step's exchange of the bucket, if it has one.
+  /// Appends the first half of the bucket's exchange, if the bucket is exchanged in this step.
   virtual void send(const Bucket& bucket, StrategyProgram& program) const;
 
  private:

@@ -9,18 +9,19 @@
 namespace paceline::strategies {
 namespace {
 
-constexpr std::int64_t kScaleBytes = 4;  // one F32 a tensor
+constexpr std::int64_t kScaleBytes = 4;  // one F32 per tensor
 
-/// The sign of each value crosses, one bit, and of each tensor the mean magnitude (its L1 norm over
-/// its length), by which its signs are scaled; what that leaves behind is added to the next step's
-/// gradient (error feedback). The mean over the ranks is applied.
+/// The form has one bit per value, its sign, and one scale per tensor, the mean magnitude of its
+/// values (their L1 norm over their number).  Signs are decoded times the scale of their tensor.
+/// The rest is added to the gradient of the next step (error feedback).  The mean over the ranks is
+/// applied.
 ///
 ///   bytes sent     (P-1) (n/8 + 4 t) a rank and bucket of n values, t tensors
 ///   extra memory   one residual a parameter; in float32 6 (1 + P) bytes for
 ///                  every 16 values
 ///   guarantee      every rank has the same sum; the gradient is compressed
 ///
-/// Zero counts as +1.  Where a schedule cuts a tensor, each part has a scale. Karimireddy et al.,
+/// Zero counts as +1.  If a schedule cuts a tensor, each part has a scale.  Karimireddy et al.,
 /// ICML 2019, arXiv:1901.09847.
 class EfSign final : public CodecRule {
  public:
@@ -48,7 +49,7 @@ class EfSign final : public CodecRule {
                    borders_in(slice, program));
   }
 
-  /// The share of normally distributed values: (|x|_1)^2 / (n |x|_2^2).
+  /// The share for normally distributed values: (|x|_1)^2 / (n |x|_2^2).
   std::optional<Contraction> contraction(const ModelShape&) const override {
     return Contraction{.share = 2 / std::numbers::pi, .overshoots = true};
   }

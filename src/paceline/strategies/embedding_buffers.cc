@@ -13,7 +13,8 @@ namespace paceline::strategies {
 
 namespace {
 
-/// The elements of a ragged slice with room for `count`, to the next aligned piece.
+/// The elements of a ragged slice that has room for `count` elements, rounded up to an aligned
+/// piece.
 Elements room_for(Elements count, DType dtype) {
   const Elements aligned = kAlignmentBytes / size_of(dtype);
   return (length_elements(dtype) + count + aligned - 1) / aligned * aligned;

@@ -17,8 +17,8 @@ inline constexpr std::string_view kBagOffsets = "bag_offsets";
 inline constexpr std::string_view kPooled = "pooled";
 inline constexpr std::string_view kPooledGradients = "pooled_gradients";
 
-/// What crosses between a trainer and a server: a ragged buffer of the trainer with a slice for
-/// each server, and one of the server with a slice for each trainer.
+/// The two buffers for data that crosses between trainers and servers, both ragged: the trainer's
+/// has a slice for each server, and the server's has a slice for each trainer.
 struct BufferPair {
   std::string_view of_trainer, of_server;
 };
@@ -26,30 +26,30 @@ inline constexpr BufferPair kIds{kLookupIds, "served_ids"};
 inline constexpr BufferPair kRows{kLookupRows, "served_rows"};
 inline constexpr BufferPair kRowGradients{kLookupGradients, "served_gradients"};
 
-/// One rank of a job with embedding tables: what it is, and its buffers.
+/// The role and the buffers of one rank in a job with embedding tables.
 class EmbeddingRank {
  public:
-  /// With `served` false nobody holds rows.
+  /// If `served` is false, no rank holds rows.
   EmbeddingRank(const EmbeddingJob& job, Rank rank, bool served);
 
   bool trains() const { return rank_ < job_.trainers; }
-  bool serves() const;  // holds rows
+  bool serves() const;  // whether this rank holds rows
   Rank server() const { return rank_ - job_.first_server(); }
 
-  /// Adds the buffers, which are the same on every rank but for their sizes, and the place of the
-  /// bags among the parameters.
+  /// Adds the buffers, whose names are the same on every rank but whose sizes differ, and the
+  /// placement of the pooled bags as the last parameter.
   void add_buffers(DType type, Setup& setup) const;
 
-  /// What is for one server, or from it.
+  /// The slice of `what` that this trainer sends to `server` or receives from it.
   Slice for_server(const Setup& setup, const BufferPair& what, Rank server) const;
 
-  /// What is from one trainer, or for it.  What a rank has for itself lies once, with the
-  /// trainer's.
+  /// The slice of `what` that this server receives from `trainer` or sends to it.  Data of a rank
+  /// for itself has one copy, in the trainer's buffer.
   Slice for_trainer(const Setup& setup, const BufferPair& what, Rank trainer) const;
 
  private:
-  /// Rows that a message typically carries, by the end that holds them: the mean over the servers,
-  /// and of this server.
+  /// The number of rows that a message typically carries.  The trainer's buffer uses the mean over
+  /// the servers, and the server's buffer uses the number for this server.
   struct TypicalRows {
     Elements of_trainer = 0, of_server = 0;
   };
@@ -63,15 +63,15 @@ class EmbeddingRank {
   bool served_;
 };
 
-/// Bytes that the plan of one rank takes.
+/// The memory of one rank's plan, in bytes.
 struct PlanMemory {
-  std::int64_t rows = 0;   // of tables, with their state and dense gradients
+  std::int64_t rows = 0;   // of table rows, with their optimizer state and dense gradients
   std::int64_t other = 0;  // all other buffers
   std::int64_t bytes() const { return rows + other; }
 };
 
-/// What the plan of `input.rank` takes: its buffers where that rank trains, else those parts of
-/// them that its ops touch.
+/// The memory that the plan of `input.rank` needs: all buffers if that rank trains, otherwise only
+/// the parts of them that its ops touch.
 PlanMemory memory_of_plan(const Planner& planner, const PlanInput& input);
 
 }  // namespace paceline::strategies

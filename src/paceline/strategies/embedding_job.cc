@@ -27,8 +27,8 @@ constexpr auto kRowRules = std::to_array<std::pair<std::string_view, RowRule>>({
     {"rowwise-adagrad", RowRule::kRowwiseAdagrad},
 });
 
-/// Knuth's multiplicative hash, The Art of Computer Programming 6.4: a permutation of 0 .. rows-1
-/// where the multiplier is coprime to `rows`.
+/// A multiplier for Knuth's multiplicative hash, The Art of Computer Programming 6.4.  The hash is
+/// a permutation of 0 .. rows-1, because the multiplier is coprime to `rows`.
 Elements coprime_multiplier(Elements rows) {
   Elements multiplier = 2'654'435'761 % rows;
   while (std::gcd(multiplier, rows) != 1) {
@@ -43,8 +43,8 @@ Elements permuted(Elements id, Elements multiplier, Elements rows) {
                                static_cast<Wide>(rows));
 }
 
-/// What undoes permuted(): Euclid's algorithm, The Art of Computer Programming
-/// 4.5.2.
+/// The multiplier of the inverse of permuted(), by Euclid's algorithm, The Art of Computer
+/// Programming 4.5.2.
 Elements inverse_of(Elements multiplier, Elements rows) {
   Elements rest = rows, next_rest = multiplier;
   Elements factor = 0, next_factor = 1;
@@ -56,18 +56,18 @@ Elements inverse_of(Elements multiplier, Elements rows) {
   return factor < 0 ? factor + rows : factor;
 }
 
-/// Members of 0 .. count-1 that leave `remainder` when divided by `divisor`.
+/// The number of integers in 0 .. count-1 that leave `remainder` when divided by `divisor`.
 Elements with_remainder(Elements count, Elements divisor, Elements remainder) {
   return (count - remainder + divisor - 1) / divisor;
 }
 
-/// So many of the most frequent ids are looked at one by one.
+/// The number of most frequent ids that are counted one by one.
 constexpr Elements kAlone = 1 << 14;
 
-/// Calls `visit(first id, number of ids, mean weight)` for blocks of ids that have Zipf's weights,
-/// in ascending order.  Each later block holds 1/512 of the ids before it, none of them of two
-/// ranges, and counts as its middle: the midpoint rule is off by a 512^-2 / 24 th of x^2 f''(x),
-/// which is s (s + 1) times f(x) where f is x^-s.
+/// Calls `visit(first id, number of ids, mean weight)` for blocks of ids with Zipf weights, in
+/// ascending order.  Each block after the first kAlone ids has 1/512 of the number of ids before
+/// it, lies in one range, and counts with the weight of its middle.  The midpoint rule is off by a
+/// 512^-2 / 24 th of x^2 f''(x), which is s (s + 1) times f(x) for f = x^-s.
 template <class Visit>
 void each_block(const EmbeddingJob& job, Elements range, const Visit& visit) {
   for (Elements first = 0; first < job.rows;) {
@@ -80,7 +80,7 @@ void each_block(const EmbeddingJob& job, Elements range, const Visit& visit) {
   }
 }
 
-/// Calls `visit` with every number of a job, in an order of its own.
+/// Calls `visit` with every field of a job, in a fixed order.
 template <class Job, class Visit>
 void each_number(Job& job, Visit&& visit) {
   visit(job.trainers);
@@ -254,8 +254,8 @@ Elements TableMap::most_wanted() const {
   return most;
 }
 
-/// The probability that a step looks up an id of which each lookup has this share: the mean of 1 -
-/// (1 - share)^n over the numbers n of lookups.
+/// The probability that a step looks up an id which each lookup draws with probability `share`: the
+/// mean of 1 - (1 - share)^n over the possible numbers n of lookups.
 double TableMap::distinct(double share) const {
   if (share >= 1) {
     return 1;
@@ -263,7 +263,7 @@ double TableMap::distinct(double share) const {
   const double none = std::log1p(-share);
   const auto numbers = static_cast<double>(job_.bags.most - job_.bags.fewest + 1);
   const auto most = static_cast<double>(job_.bags.most);
-  if (share * most < 1e-4) {  // two terms of the series: 1 - x has few digits
+  if (share * most < 1e-4) {  // two terms of the series, since 1 - x would lose digits
     const double n = (static_cast<double>(job_.bags.fewest) + most) / 2;
     const double squares = n * n + (numbers * numbers - 1) / 12;
     return share * (n - share * (squares - n) / 2);
@@ -272,9 +272,9 @@ double TableMap::distinct(double share) const {
                  (share * numbers);
 }
 
-/// The expected number of different rows of one table that a step looks up, by the server that
-/// would have the rows if the table were cut.  Zipf's blocks give the number for an exponent of up
-/// to 2 within 1e-6 of the exact sum, or within 1e-4 with a hash, which is taken to deal the ids
+/// The expected number of distinct rows of one table that a step looks up, by the server that would
+/// have them if the table were cut.  For an exponent of up to 2, the blocks of each_block() give it
+/// within 1e-6 of the exact sum, or within 1e-4 with a hash, which is assumed to spread the ids
 /// evenly.
 std::vector<double> TableMap::distinct_by_server() const {
   std::vector<double> all(static_cast<std::size_t>(job_.servers));
@@ -288,7 +288,7 @@ std::vector<double> TableMap::distinct_by_server() const {
   double sum = 0;
   each_block(job_, range_, [&](Elements, double ids, double weight) { sum += ids * weight; });
   const bool hashed = job_.placement == TablePlacement::kRowHash;
-  double spread = 0;  // of ids that a hash deals evenly
+  double spread = 0;  // distinct rows among the ids that a hash spreads evenly
   std::vector<Elements> dealt(all.size());
   each_block(job_, range_, [&](Elements first, double ids, double weight) {
     const double wanted = ids * distinct(weight / sum);

@@ -8,80 +8,80 @@
 
 #include "paceline/strategies/plan_words.h"
 
-// Embedding tables on servers, looked up by trainers: sizes, and which row lies where.
-// strategies/sharded_embeddings.h writes what crosses.
+// Embedding tables on servers that trainers look up: sizes, and the place of each row.
+// strategies/sharded_embeddings.h writes the communication.
 
 namespace paceline::strategies {
 
-/// Which server has a row.
+/// How rows are assigned to servers.
 enum class TablePlacement : std::uint8_t {
-  kTable,      // tables are dealt out in turn, each whole
-  kRowHash,    // every table is cut by a hash of the id
-  kRowRange,   // every table is cut into ranges of equal length
-  kReplicated  // every server has all rows, and serves every so many trainers
+  kTable,      // whole tables are assigned to the servers in turn
+  kRowHash,    // the rows of every table are assigned by a hash of the id
+  kRowRange,   // every table is cut into id ranges of equal length
+  kReplicated  // every server has all rows; trainer t asks server t mod servers
 };
 
 /// How a server applies the mean gradient of a row.
 enum class RowRule : std::uint8_t {
   kSgd,            // w -= lr g
   kAdagrad,        // s += g^2; w -= lr g / (sqrt(s) + 1e-10)
-  kRowwiseAdagrad  // kAdagrad with one s a row, which takes the mean of g^2
+  kRowwiseAdagrad  // as kAdagrad, with one s per row that adds the mean of g^2
 };
 
-/// What a trainer looks up in a step: in each table bags of `shortest_bag` to
-/// `longest_bag` ids, the last one as many as are left of all ids, whose number
-/// is drawn from `fewest` to `most`.
+/// The lookups of a trainer in a step.  The number of ids per table is drawn from `fewest` to
+/// `most`.  They are divided into bags of `shortest_bag` to `longest_bag` ids; the last bag has the
+/// ids that are left.
 struct BagShape {
   Elements fewest = 20, most = 50;
   Elements shortest_bag = 1, longest_bag = 10;
-  bool shared = true;  // all tables look up equal ids
-  double zipf = 0;     // exponent: id k as often as 1 / (k + 1)^zipf; 0: equally
-  Elements ids = 0;    // that are drawn from; 0: as many as a table has
+  bool shared = true;  // all tables look up the same ids
+  double zipf = 0;     // exponent: id k is drawn in proportion to 1 / (k + 1)^zipf; 0: uniformly
+  Elements ids = 0;    // number of ids that are drawn from; 0: all rows of a table
 
-  /// Bags that `most` lookups can make.
+  /// The largest number of bags into which `most` lookups can be divided.
   Elements most_bags() const { return (most + shortest_bag - 1) / shortest_bag; }
 };
 
-/// Tables of equal sizes, and who looks them up: ranks 0 .. trainers-1 train, then come the
-/// servers, last the master, whose plan is empty.  Where the trainers are the servers, they are all
-/// ranks.
+/// Tables of equal sizes and the ranks that use them.  Ranks 0 .. trainers-1 train; the servers
+/// follow; the last rank is the master, whose plan is empty.  If `colocated`, the trainers are the
+/// servers and there are no other ranks.
 struct EmbeddingJob {
   Rank trainers = 1, servers = 1;
   int tables = 1;
   Elements rows = 300, dim = 64;  // of a table
   TablePlacement placement = TablePlacement::kTable;
-  bool mean = false;        // a bag is the mean of its rows, not their sum
-  bool sequential = false;  // one server is asked after the other's answer
+  bool mean = false;        // a bag is the mean of its rows; else their sum
+  bool sequential = false;  // a trainer asks the next server after the answer of the one before
   BagShape bags{};
   RowRule rule = RowRule::kSgd;
-  bool bf16_rows = false;  // held and sent as bf16; else as the model's type
-  /// A server adds the gradients up in a buffer as large as its rows, and applies the rule to all
-  /// of these.  What crosses stays the same.
+  bool bf16_rows = false;  // rows are held and sent as bf16; else in the model's type
+  /// A server adds up the gradients in a buffer as large as its rows and applies the rule to all
+  /// rows.  The communication stays the same.
   bool dense_gradients = false;
   bool integers = false;  // the rows start as -1, 0 or 1
-  /// The newest steps whose updates a lookup may miss; with none, the trainers' gradients of a step
-  /// are applied together.
+  /// The number of newest steps whose updates a lookup may miss.  With 0, a server applies the
+  /// gradients of all trainers of a step together.
   Step staleness = 0;
 
-  bool colocated = false;  // every trainer is a server too, and no rank else
+  bool colocated = false;  // every trainer is a server too, and there are no other ranks
 
   Rank ranks() const { return colocated ? trainers : trainers + servers + 1; }
   Rank first_server() const { return colocated ? 0 : trainers; }
-  /// Numbers that a row has beside its own.
+  /// The number of optimizer state values of a row.
   Elements state_of_row() const {
     return rule == RowRule::kSgd ? 0 : rule == RowRule::kAdagrad ? dim : 1;
   }
-  Elements width() const { return tables * dim; }  // of a sample, all tables
+  Elements width() const { return tables * dim; }  // of one example's pooled values
 };
 
-/// Why tables that are placed so cannot be looked up so: one sentence; empty: they can.  Sizes are
-/// not looked at.
+/// Returns one sentence that says why tables with this placement cannot be looked up as the job
+/// asks; empty if they can.  Sizes are not checked.
 std::string_view why_not_placed(const EmbeddingJob& job);
 
-/// Throws UsageError, one sentence, for what makes no job.
+/// Throws UsageError for sizes or a placement that make no valid job.
 void check_job(const EmbeddingJob& job);
 
-/// The job, and which of its ranks this is, as the numbers of a kernel.
+/// Encodes the job and `rank` as the numeric arguments of a kernel; job_of() decodes them.
 std::vector<double> numbers_of(const EmbeddingJob& job, Rank rank);
 
 struct JobOfRank {
@@ -90,37 +90,38 @@ struct JobOfRank {
 };
 JobOfRank job_of(std::span<const double> numbers);
 
-/// A row among those of its server, which lie one after the other.
+/// The server that holds a row, and the row's index among the server's rows.
 struct RowPlace {
-  Rank server = 0;  // counted from 0
+  Rank server = 0;  // index among the servers, from 0
   Elements row = 0;
 };
 
-/// A row as its table names it.
+/// A row, by its table and its id.
 struct TableRow {
   int table = 0;
   Elements id = 0;
 };
 
-/// Which server has which row.
+/// Maps rows to servers and back.
 class TableMap {
  public:
   explicit TableMap(const EmbeddingJob& job);
 
-  /// The number of rows that `server` has of all tables together.
+  /// The number of rows that `server` holds, over all tables.
   Elements rows_of(Rank server) const;
 
-  /// Where `trainer` finds a row.  Throws UsageError that names trainer, table and id where the
-  /// table has no such row.
+  /// The place where `trainer` finds a row.  Throws UsageError that names trainer, table and id if
+  /// the table has no such row.
   RowPlace find(int table, Elements id, Rank trainer) const;
 
-  /// What lies at `row`, one of rows_of(server): find() the other way round.
+  /// The table and id of `row`, which is below rows_of(server): the inverse of find().
   TableRow at(Rank server, Elements row) const;
 
-  /// The most distinct rows that one step of a trainer wants of a server.
+  /// The largest number of distinct rows that a trainer can request from one server in a step.
   Elements most_wanted() const;
 
-  /// As many as it wants of each server on average over steps, rounded up.
+  /// For each server, the average number of distinct rows that a trainer requests from it in a
+  /// step, rounded up.
   std::vector<Elements> typically_wanted() const;
 
  private:
@@ -130,9 +131,9 @@ class TableMap {
   Rank server_of(Elements id) const;  // where tables are cut
 
   EmbeddingJob job_;
-  Elements range_ = 1;       // kRowRange: ids of a server, but for the last
-  Elements multiplier_ = 1;  // kRowHash: coprime to the rows
-  Elements inverse_ = 0;     // of the multiplier, modulo the rows
+  Elements range_ = 1;       // kRowRange: ids per server; the last may have fewer
+  Elements multiplier_ = 1;  // kRowHash: coprime to the number of rows
+  Elements inverse_ = 0;     // of the multiplier, modulo the number of rows
 };
 
 /// "sgd", "adagrad", "rowwise-adagrad".

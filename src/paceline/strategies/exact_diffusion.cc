@@ -10,8 +10,8 @@ namespace {
 
 constexpr std::string_view kAdapted = "adapted";
 
-/// Adapt-then-combine with a correction that takes its bias away: adapt, correct, combine.  With
-/// psi_i the adapted parameters of the step before, at first the parameters themselves,
+/// Adapt-then-combine with a correction that removes its bias.  With psi_i the adapted parameters
+/// of the previous step, which start as the parameters themselves,
 ///   psi_i' = x_i - lr * opt(g(x_i))
 ///   phi_i  = psi_i' + x_i - psi_i
 ///   x_i   <- sum over j of V_ij phi_j   with V = (I + W) / 2
@@ -21,8 +21,8 @@ constexpr std::string_view kAdapted = "adapted";
 ///   bytes sent, rank and step  those of exchanging S = model size
 ///   extra memory, rank         S, and that of the exchange
 ///   guarantee                  consensus: ranks agree in the limit only, on a
-///                              minimum of the mean loss, though the ranks'
-///                              losses differ, also with a fixed rate
+///                              minimum of the mean loss, even if the ranks'
+///                              losses differ and the rate is fixed
 ///
 /// W must be symmetric and the same in every step.  Yuan, Ying, Zhao and Sayed, IEEE TSP 2019,
 /// arXiv:1702.05122, Algorithm 1.
@@ -38,7 +38,7 @@ class ExactDiffusion final : public EarlyUpdate {
     builder.add_twin(kAdapted, Initial::kParameters);
   }
 
-  /// The gradients are free once they are applied: they hold psi', then phi.
+  /// The memory of the gradients is free once they are applied; it then holds psi', and later phi.
   void start(const Bucket& bucket, StrategyProgram& program) const override {
     const Slice adapted = range_in(kAdapted, bucket.values, program);
     program.kernel("linear", {{bucket.values}, {adapted}}, {{adapted}}, {1, -1});

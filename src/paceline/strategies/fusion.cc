@@ -6,9 +6,9 @@
 namespace paceline::strategies {
 namespace {
 
-/// Tensors are fused, in ready order, into buckets of about one threshold; a bucket crosses when
-/// its last gradient is final and is applied by itself, so the next forward waits only for the
-/// buckets that it reads.
+/// Tensors are fused, in ready order, into buckets of about the threshold's size.  A bucket crosses
+/// when its last gradient is final and is applied by itself, so a module's next forward waits only
+/// for the buckets that it reads.
 ///
 ///   rounds per step            one exchange per bucket, none waits for another
 ///   bytes sent, rank and step  those of exchanging S = model size
@@ -16,11 +16,10 @@ namespace {
 ///   guarantee                  that of its exchange
 ///
 /// The closing rule is that of PyTorch's c10d::Reducer: a bucket closes as soon as its bytes,
-/// padding aside, reach the threshold *after* adding a tensor,
-/// so it may overshoot by less than its last tensor.  Threshold 0 is one bucket per tensor.  Fusing
-/// by size: Sergeev and Del Balso (Horovod), 2018, arXiv:1802.05799, section 4; Li et al., VLDB
-/// 2020, arXiv:2006.15704,
-/// section 3.2.3.
+/// without padding, reach the threshold *after* adding a tensor.  So it may exceed the threshold by
+/// less than its last tensor.  Threshold 0 makes one bucket per tensor.  Fusing by size: Sergeev
+/// and Del Balso (Horovod), 2018, arXiv:1802.05799, section 4; Li et al., VLDB 2020,
+/// arXiv:2006.15704, section 3.2.3.
 class Fusion final : public ScheduleRule {
  public:
   explicit Fusion(std::int64_t threshold) : threshold_(threshold) {}

@@ -8,9 +8,9 @@ namespace {
 constexpr std::string_view kTracker = "tracker";
 constexpr std::string_view kPrevious = "previous_gradients";
 
-/// Every rank tracks the mean gradient of all ranks, through averages with neighbors, and steps
-/// along the tracker: with g_i the gradient at x_i, h_i that of the step before, y_i and h_i zero
-/// at first,
+/// Every rank tracks the mean gradient of all ranks by averages with neighbors and steps along the
+/// tracker.  With g_i the gradient at x_i, h_i the gradient of the previous step, and the tracker
+/// y_i, where y_i and h_i start at zero,
 ///   y_i <- sum over j of W_ij (y_j + g_j - h_j)
 ///   x_i <- sum over j of W_ij (x_j - lr * opt(y_j))
 ///
@@ -18,8 +18,8 @@ constexpr std::string_view kPrevious = "previous_gradients";
 ///   bytes sent, rank and step  twice those of exchanging S = model size
 ///   extra memory, rank         2 S, and that of the exchange
 ///   guarantee                  consensus: ranks agree in the limit only, on a
-///                              minimum of the mean loss, though the ranks'
-///                              losses differ, also with a fixed rate
+///                              minimum of the mean loss, even if the ranks'
+///                              losses differ and the rate is fixed
 ///
 /// The mean of the trackers is the mean of the gradients in every step, since columns of W sum to
 /// 1.  Xu et al. (Aug-DGM), IEEE CDC 2015, doi:10.1109/CDC.2015.7402509; W that varies: Nedic et
@@ -45,8 +45,8 @@ class GradientTracking final : public EarlyUpdate {
     program.finish_average(range_in(kTracker, bucket.values, program));
   }
 
-  /// Two exchanges share the buffers into which neighbors are received, so the second begins when
-  /// the first has ended.
+  /// The two exchanges share the receive buffers of neighbors, so the second exchange begins after
+  /// the first one has ended.
   void apply(const Bucket& bucket, StrategyProgram& program) const override {
     for (const Bucket& mine : buckets_in(bucket, program)) {
       program.kernel("copy", {{range_in(kTracker, mine.values, program)}}, {{mine.gradients}}, {1});

@@ -12,9 +12,9 @@
 namespace paceline::strategies {
 namespace {
 
-/// Each rank selects as topk does; then ranks merge what they selected in log2 P rounds, by pairs
-/// that lie 1, 2, 4, ... apart, and of each merge the values of largest magnitude go on, as many as
-/// one rank selected.  What a merge drops of a rank's own values returns to its residual.
+/// Each rank selects values as topk does.  Then ranks merge their selections in log2 P rounds, by
+/// pairs that lie 1, 2, 4, ... apart.  Each merge keeps the values of largest magnitude, as many as
+/// one rank selected.  If a merge drops values of a rank, they return to the rank's residual.
 ///
 ///   rounds         log2 P
 ///   bytes sent     log2 P k 8 a rank and bucket in float32, k as for topk
@@ -67,7 +67,7 @@ class GTopK final : public SparseCodec {
   static constexpr std::string_view kOwn = "gtopk", kMerged = "gtopk_merged",
                                     kTheirs = "gtopk_their";
 
-  /// Appends the merge of what a round has brought.
+  /// Appends the merge of this rank's selection with the one received in `round`.
   void merge(const Slice& slice, int round, Program& program) const {
     const Selection own = selection(kOwn, slice, program);
     const Selection mine = round == 0 ? own : selection(kMerged, slice, program);

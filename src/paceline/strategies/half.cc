@@ -34,7 +34,7 @@ class Half final : public CodecRule {
     program.kernel("cast", {{slice}}, {{wire(slice, program)}});
   }
 
-  /// fp16 loses what is small and overflows, so it keeps no share of all x.
+  /// fp16 has no contraction, because it loses small values and overflows.
   std::optional<Contraction> contraction(const ModelShape&) const override {
     constexpr double kUnit = 0x1p-8;  // half of bfloat16's spacing at 1
     return type_ == DType::kBF16 ? std::optional(Contraction{.share = 1 - kUnit * kUnit})

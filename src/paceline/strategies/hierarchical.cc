@@ -8,14 +8,14 @@
 namespace paceline::strategies {
 namespace {
 
-/// All ranks sum a slice, hosts first: the ranks of a host sum and share it out, those at the same
-/// place of every host sum their share, the ranks of a host gather.  A host's network card carries
-/// each byte once, over as many lanes as the host has ranks.
+/// All ranks sum a slice, first inside hosts.  The ranks of a host reduce-scatter the slice; the
+/// ranks at the same place of all hosts all-reduce their share; the ranks of a host all-gather the
+/// shares.  A host's network card carries each byte once, over as many lanes as the host has ranks.
 ///
 ///   rounds per exchange            3
 ///   bytes sent, rank and exchange  2 (L-1)/L S inside the host,
 ///                                  2 (H-1)/H S/L between hosts
-///                                  L ranks a host, H hosts, S = bytes of the
+///                                  L ranks per host, H hosts, S = bytes of the
 ///                                  slice with the padding of its bucket
 ///   extra memory, rank             none
 ///   guarantee                      exact: every rank has the same sum

@@ -16,15 +16,15 @@ namespace {
 constexpr auto kHierarchicalNeighborAllreduce = "hierarchical-neighbor-allreduce";
 constexpr auto kShare = "share";
 
-/// The ranks of a host average a slice exactly, hosts average with their neighbors in a graph of
-/// hosts.
+/// The ranks of a host average a slice exactly, and hosts average with their neighbors in a graph
+/// of hosts.
 ///
-///   style=shards: sum and share out inside the host, each rank exchanges its
-///   share with the same place of neighboring hosts, gather inside the host
+///   style=shards: reduce-scatter inside the host, each rank exchanges its
+///   share with the same place of neighboring hosts, all-gather inside
 ///     rounds per exchange            3
 ///     bytes sent, rank and exchange  2 (L-1)/L S inside, degree S/L between
-///   style=leader: all-reduce inside the host, its first rank exchanges all of
-///   it, broadcast of what it received, every rank mixes
+///   style=leader: all-reduce inside the host, its first rank exchanges the
+///   slice and broadcasts the received ones, every rank averages
 ///     rounds per exchange            3
 ///     bytes sent, rank and exchange  2 (L-1)/L S + degree S inside,
 ///                                    first ranks degree S between
@@ -32,10 +32,11 @@ constexpr auto kShare = "share";
 ///                                    that with shards
 ///   guarantee                        consensus: hosts agree in the limit only
 ///
-/// L ranks a host, S = bytes of the slice with the padding of its bucket.  Both compute the same;
-/// leader is what BlueFog does, shards puts a Lth of it on each rank's lane.  With a codec, shares
-/// of the hosts' means are averaged as PublicCopies says, in buffers as large as the values.  Ying
-/// et al., NeurIPS 2021, arXiv:2110.13363; BlueFog, 2021, arXiv:2111.04287.
+/// L ranks per host, S = bytes of the slice with the padding of its bucket.  Both styles compute
+/// the same result.  BlueFog uses leader; shards sends a Lth of the slice over the lane of each
+/// rank.  With a codec, the shares of the hosts' means are averaged as in PublicCopies, in buffers
+/// as large as the values.  Ying et al., NeurIPS 2021, arXiv:2110.13363; BlueFog, 2021,
+/// arXiv:2111.04287.
 class HierarchicalNeighborAllreduce final : public ExchangeRule {
  public:
   HierarchicalNeighborAllreduce(const Options& options, std::unique_ptr<CodecRule> codec)
@@ -54,7 +55,8 @@ class HierarchicalNeighborAllreduce final : public ExchangeRule {
   ExchangeTraits traits(const PlanInput& input) const override {
     const Hosts all = hosts(input);
     const auto graph = this->graph(all);
-    // Shares hold other tensors, which a codec may code one by one.
+    // With a codec, ranks may not change places: shares have different tensors, which a codec may
+    // encode one by one.
     const Rank movable = copies_ ? 1 : leader_ ? all.local - 1 : all.local;
     return {
         .shards = leader_ ? 1 : all.local,
@@ -140,7 +142,7 @@ class HierarchicalNeighborAllreduce final : public ExchangeRule {
   const CodecRule* codec() const override { return copies_ ? &copies_->codec() : nullptr; }
 
  private:
-  /// This rank's share, and one from each of `degree` neighbors.
+  /// Adds the buffers of this rank's share and of the shares of `degree` neighbors.
   void add_shares(std::size_t degree, const Hosts& all, const WireFormat& format,
                   SetupBuilder& builder) const {
     const Slice values = whole(builder.setup(), kValues);
@@ -159,7 +161,7 @@ class HierarchicalNeighborAllreduce final : public ExchangeRule {
   std::unique_ptr<const Topology> graph(const Hosts& all) const {
     return topology_.on({all.count, 1});
   }
-  /// The row of this rank's host.
+  /// The row of this rank's host in the mixing matrix.
   const Mixing& mixing(const Hosts& all, Program& program) const {
     return program.derived<Mixing>(
         [&] { return graph(all)->mixing(all.host_of(program.input().rank), program.phase()); });
@@ -179,15 +181,16 @@ class HierarchicalNeighborAllreduce final : public ExchangeRule {
   static Rank place(const Hosts& all, const Program& program) {
     return all.place_of(program.input().rank);
   }
-  /// Beside the values, which stay as they are until the slice is taken; with
-  /// a codec at its place in a buffer as large.
+  /// The buffer of this rank's share.  The values stay unchanged until the average replaces them.
+  /// With a codec the share lies at its place in a buffer as large as the values.
   Slice own_share(const Slice& wire, const Hosts& all, const Program& program) const {
     const Elements count = wire.count / pieces(all);
     return {buffer_named(program.setup(), kShare),
             copies_ ? wire.begin + place(all, program) * count : wire.begin / pieces(all), count};
   }
 
-  /// What was exchanged are sums over hosts: their mean is taken here.
+  /// Appends the average.  The exchanged slices are sums over the ranks of a host, so the weights
+  /// are divided by L.
   void mix(const Slice& own, const Slice& mean, const Hosts& all, Program& program) const {
     const Mixing& hosts = mixing(all, program);
     program.kernel("linear", Neighbors::operands(hosts, own, program), {{mean}},

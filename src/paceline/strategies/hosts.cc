@@ -16,7 +16,7 @@ constexpr auto kReduce = "reduce";
 constexpr auto kGather = "gather";
 constexpr auto kLane = "lane";
 
-/// `which`: a host, or a place.
+/// The name of a communicator; `which` is the number of a host or a place.
 std::string numbered(const char* name, Rank which) { return fmt::format("{}{}", name, which); }
 
 CommunicatorId found(const char* name, Rank which, const Program& program) {

@@ -13,7 +13,7 @@
 
 namespace paceline::strategies {
 
-/// A gradient as merging sees it, in ready order.
+/// The size and ready time of one gradient, as merging needs it.
 struct ReadyTensor {
   Elements elements = 0;
   std::int64_t bytes = 0;
@@ -24,12 +24,12 @@ struct ReadyTensor {
 /// schedule, where there is no profile.
 std::vector<ReadyTensor> tensors_of(const PlanInput& input, std::string_view schedule);
 
-/// The groups that buckets of so many tensors make.
+/// The groups of parameters in ready order, where `sizes` has the number of tensors of each.
 Groups grouped(const ModelShape& model, const std::vector<std::size_t>& sizes);
 
-/// The rule of Shi et al. 2019 for any `time`: what merging two buckets saves stands where the
-/// paper has alpha, to which it is equal on a straight line. Pending buckets of fewer than `small`
-/// elements are merged in any case.
+/// The greedy rule of Shi et al. 2019 for any function `time`.  Where the paper has alpha, this
+/// uses the time that merging two buckets saves; on a straight line alpha + beta * bytes the two
+/// are equal.  A pending bucket of fewer than `small` elements is merged in any case.
 std::vector<std::size_t> greedy_merge(const std::vector<ReadyTensor>& tensors,
                                       const TransferTime& time, Elements small = 0);
 

@@ -10,9 +10,9 @@
 namespace paceline::strategies {
 namespace {
 
-constexpr int kMostTried = 4'000;  // changes of one search
+constexpr int kMostTried = 4'000;  // changes that one search tries
 
-/// Whether a bucket ends behind the tensor; the last one always does.
+/// For each tensor, whether a bucket ends after it; after the last tensor one always does.
 using Cuts = std::vector<char>;
 
 std::vector<std::size_t> sizes_of(const Cuts& cuts) {
@@ -41,7 +41,7 @@ bool better(const PeriodicMerge& left, const PeriodicMerge& right) {
          std::tuple(right.step, right.end, right.sizes.size());
 }
 
-/// Keeps the best of what it is given.
+/// Remembers the best of the cuts that it has tried.
 class Search {
  public:
   Search(const StepTensors& step, const TransferTime& time) : step_(step), time_(time) {}
@@ -66,7 +66,7 @@ class Search {
   int tried_ = 0;
 };
 
-/// Buckets that close at so many bytes, as fusion has them.
+/// The cut into buckets that close at `threshold` bytes, as in fusion.
 Cuts closing_at(const StepTensors& step, std::int64_t threshold) {
   Cuts cuts(step.tensors.size(), 0);
   std::int64_t bytes = 0;
@@ -80,8 +80,9 @@ Cuts closing_at(const StepTensors& step, std::int64_t threshold) {
   return cuts;
 }
 
-/// Every tensor alone, buckets of 2^k bytes up to everything at once, the greedy rule's, and the
-/// best cuts were transfers one by one, under start-ups from none to the whole.
+/// Tries every tensor alone, buckets of 2^k bytes up to everything at once, the cut of the greedy
+/// rule, and the best cuts if transfers crossed one by one with none, a part, or all of the
+/// start-up time.
 void try_simple(const StepTensors& step, const TransferTime& time, Search& search) {
   std::int64_t total = 0;
   std::vector<ReadyTensor> ready;
@@ -101,7 +102,7 @@ void try_simple(const StepTensors& step, const TransferTime& time, Search& searc
   }
 }
 
-/// The cut with one place changed, or a cut moved to the next place.
+/// The cuts that toggle `place`, or move a cut between `place` and the next place.
 std::vector<Cuts> changes_at(const Cuts& cuts, std::size_t place) {
   std::vector<Cuts> changes(1, cuts);
   changes[0][place] = cuts[place] == 0 ? 1 : 0;
@@ -112,7 +113,7 @@ std::vector<Cuts> changes_at(const Cuts& cuts, std::size_t place) {
   return changes;
 }
 
-/// Changes place by place, round and round, until none gains.
+/// Improves the best cut place by place, in turn, until no change helps.
 void climb(Search& search) {
   const std::size_t places = cuts_of(search.best().sizes).size() - 1;
   const int most = search.tried() + kMostTried;
@@ -125,7 +126,7 @@ void climb(Search& search) {
   }
 }
 
-/// 2^(n-1) cuts of n tensors.
+/// Tries all 2^(n-1) cuts of n = `count` tensors.
 void try_all(std::size_t count, Search& search) {
   Cuts cuts(count, 1);
   for (std::uint32_t bits = 0; bits < (1U << (count - 1)); ++bits) {

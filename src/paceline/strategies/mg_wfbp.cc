@@ -6,19 +6,19 @@
 namespace paceline::strategies {
 namespace {
 
-/// Neighbors in ready order are merged greedily, as the published rule says, from what a profile
-/// and an alpha-beta model predict: a pending bucket takes in the next gradient if that one is
-/// ready before the bucket would have crossed, and costs less waiting than the start-up that
-/// merging saves.
+/// Neighbors in ready order are merged by the published greedy rule, with times from a profile and
+/// an alpha-beta model.  A pending bucket takes in the next gradient if that gradient is ready
+/// before the bucket would have crossed and if waiting for it costs less than the start-up time
+/// that merging saves.
 ///
 ///   rounds per step            one exchange per bucket, none waits for another
 ///   bytes sent, rank and step  those of exchanging S = model size
 ///   extra memory, rank         none of its own
 ///   guarantee                  that of its exchange
 ///
-/// The rule is greedy and may miss the best merge, which optimal-merge finds. small-elements adds
-/// what HKBU-HPML/ddl-benchmarks adds to the paper: a bucket of fewer elements is merged whatever
-/// the times say. Shi et al., INFOCOM 2019, arXiv:1811.11141; TPDS 2021, arXiv:1912.09268.
+/// The rule is greedy and may miss the best merge, which optimal-merge finds.  small-elements is an
+/// addition of HKBU-HPML/ddl-benchmarks to the paper: a bucket of fewer elements is merged in any
+/// case.  Shi et al., INFOCOM 2019, arXiv:1811.11141; TPDS 2021, arXiv:1912.09268.
 class MgWfbp final : public CutRule {
  public:
   explicit MgWfbp(Elements small) : small_(small) {}

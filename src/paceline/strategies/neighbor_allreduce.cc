@@ -10,17 +10,16 @@ namespace paceline::strategies {
 namespace {
 
 constexpr auto kNeighborAllreduce = "neighbor-allreduce";
-/// Every rank averages a slice with its neighbors in a graph and with nobody else: x_i <- sum over
-/// j of W_ij x_j.
+/// Every rank averages a slice with its neighbors in a graph only: x_i <- sum over j of W_ij x_j.
 ///
 ///   rounds per exchange            1
 ///   bytes sent, rank and exchange  degree * S   S = bytes of the slice
 ///   extra memory, rank             degree * S of the model
 ///   guarantee                      consensus: ranks agree in the limit only
 ///
-/// Rows and columns of W sum to 1, so the mean over the ranks is kept.  With a codec it is as
-/// PublicCopies says.  Lian et al., NeurIPS 2017, arXiv:1705.09056; one peer a step: Assran et al.,
-/// ICML 2019, arXiv:1811.10792.
+/// Rows and columns of W sum to 1, so the mean over the ranks is preserved.  With a codec, the
+/// average is that of PublicCopies.  Lian et al., NeurIPS 2017, arXiv:1705.09056; one peer per
+/// step: Assran et al., ICML 2019, arXiv:1811.10792.
 class NeighborAllreduce final : public ExchangeRule {
  public:
   NeighborAllreduce(const Options& options, std::unique_ptr<CodecRule> codec)

@@ -14,46 +14,46 @@ namespace paceline::strategies {
 
 inline constexpr auto kNeighborCommunicator = "neighbors";
 
-/// What the exchanges of ranks with their neighbors have in common: the graph, and a buffer for
-/// what each neighbor sends.
+/// What all exchanges with neighbors share: the graph, and a receive buffer for each neighbor.
 class Neighbors {
  public:
-  /// Options `topology` and `local`.
+  /// Reads the options `topology` and `local`.  `who` is named in errors.
   Neighbors(const Options& options, std::string_view who);
 
-  /// Throws UsageError where the graph does not exist for these ranks.
+  /// Returns the graph.  Throws UsageError if it does not exist for these ranks.
   std::unique_ptr<const Topology> graph(const PlanInput& input) const;
 
-  /// Period and symmetry of the graph.
+  /// Returns the period and the symmetry of the graph.
   ExchangeTraits traits(const PlanInput& input) const;
 
-  /// This rank's row in the program's step.
+  /// This rank's row of the mixing matrix in the step of the program.
   const Mixing& mixing(Program& program) const;
 
-  /// Adds as many buffers, as large as the values, as the rank has neighbors.
+  /// Adds one receive buffer for each neighbor, each as large as the values.
   void add_inboxes(const WireFormat& format, SetupBuilder& builder) const;
 
-  /// Where what the `neighbor`-th one sends of `wire` is received.
+  /// The slice in which the part `wire` of the `neighbor`-th neighbor is received.
   static Slice received(const Slice& wire, std::size_t neighbor, const Program& program);
 
-  /// The name of the buffer for what the `neighbor`-th one sends.
+  /// The name of the receive buffer of the `neighbor`-th neighbor.
   static std::string inbox(std::size_t neighbor);
 
-  /// `slice` to everybody who takes it.
+  /// The messages that send `slice` to every rank that receives from this one.
   static std::vector<Message> sends(const Mixing& mixing, const Slice& slice);
 
-  /// Appends the exchange of `wire` with the neighbors; nothing in a step without neighbors.
+  /// Appends the exchange of `wire` with the neighbors; appends nothing in a step without
+  /// neighbors.
   static void exchange(const Mixing& mixing, const Slice& wire, CommunicatorId on,
                        Program& program);
 
-  /// `wire` and what every neighbor has sent of it.
+  /// The operands of an average: `wire`, then the received slice of every neighbor.
   static std::vector<Access> operands(const Mixing& mixing, const Slice& wire,
                                       const Program& program);
 
-  /// The weights of these, over `divisor`.
+  /// The weights of these operands, each divided by `divisor`.
   static std::vector<double> weights(const Mixing& mixing, Rank divisor = 1);
 
-  /// All messages of a slice, one after the other.
+  /// The predicted time of all messages of a slice, one after the other.
   Picoseconds time(const PlanInput& input, std::int64_t bytes) const;
 
  private:
@@ -63,7 +63,7 @@ class Neighbors {
 };
 
 /// Throws UsageError unless repeated averaging leads to the mean: every row and column of the
-/// graph's matrix sums to 1, and values do not only go round.
+/// mixing matrix must sum to 1, and values must not only circulate among the ranks.
 void check_averages(const Topology& topology, std::string_view who);
 
 }  // namespace paceline::strategies

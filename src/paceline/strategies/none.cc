@@ -5,8 +5,8 @@
 namespace paceline::strategies {
 namespace {
 
-/// Every rank trains alone: compute, then one update of everything.  What a step costs without
-/// communication, with all ranks computing at once.
+/// Every rank trains alone: it computes, then updates everything at once.  This measures a step
+/// without communication while all ranks compute at once.
 ///
 ///   rounds per step            0
 ///   bytes sent, rank and step  0

@@ -6,9 +6,9 @@
 namespace paceline::strategies {
 namespace {
 
-/// Neighbors in ready order are merged so that, of all ways to cut the ready order into buckets,
-/// the step is predicted to be shortest (on a profile and an alpha-beta model).  A module's next
-/// forward waits for its own buckets only.
+/// Neighbors in ready order are merged so that the predicted step (by a profile and an alpha-beta
+/// model) is the shortest of all cuts of the ready order into buckets.  A module's next forward
+/// waits only for its own buckets.
 ///
 ///   rounds per step            one exchange per bucket, none waits for another
 ///   bytes sent, rank and step  those of exchanging S = model size
@@ -16,10 +16,10 @@ namespace {
 ///   guarantee                  that of its exchange
 ///
 /// The model is that of Shi et al., INFOCOM 2019, arXiv:1811.11141: buckets cross one after the
-/// other, each when its last gradient is ready.  Their objective is that communication ends as
-/// early as possible within a step. Here the step counts, of which communication may reach into the
-/// next, and an early end decides between equal steps.  Where an engine carries exchanges side by
-/// side, strategies/merge_search.cc finds the cuts.
+/// other, each when its last gradient is ready.  Their objective is the earliest end of
+/// communication within a step.  The objective here is the shortest step, whose communication may
+/// reach into the next step; between equal steps an earlier end decides.  If the engine carries
+/// several exchanges at once, strategies/merge_search.cc finds the cuts.
 class OptimalMerge final : public CutRule {
  private:
   PeriodicMerge cut(const PlanInput& input, const TransferTime& time) const override {

@@ -13,10 +13,10 @@
 namespace paceline::strategies {
 namespace {
 
-/// Which numbers an option takes, and what errors call them.
+/// The numbers that a kind of option accepts, and their names in errors.
 struct NumberKind {
   std::string_view wanted;
-  std::string_view noun;  // where 0 is rejected
+  std::string_view noun;  // for messages that reject 0
   bool (*valid)(double);
 };
 
@@ -40,7 +40,7 @@ NumberKind number_kind(OptionKind kind) {
   }
 }
 
-/// The number that the whole text is, in its canonical form.
+/// Parses the whole text as a number and returns its canonical form.
 template <class Number>
 std::string parse_number(const OptionInfo& option, const std::string& where,
                          const std::string& text) {
@@ -56,7 +56,7 @@ std::string parse_number(const OptionInfo& option, const std::string& where,
   return fmt::format("{}", *value);
 }
 
-/// The option's value in its canonical form.  `where` names it in messages, row:key.
+/// Returns the option's value in its canonical form.  `where` is its name in messages, row:key.
 std::string parse_option(const OptionInfo& option, const std::string& where,
                          const std::string& text) {
   switch (option.kind) {

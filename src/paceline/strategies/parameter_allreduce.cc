@@ -8,17 +8,17 @@ namespace {
 constexpr auto kMeanBuffer = "mean";
 constexpr auto kMeanCommunicator = "mean";
 
-/// All ranks average their parameters, beside the parameters themselves, which stay as they are
-/// until the mean is taken.
+/// All ranks average their parameters in a separate buffer; the parameters stay unchanged until the
+/// mean replaces them.
 ///
 ///   rounds per exchange            1
 ///   bytes sent, rank and exchange  2(P-1)/P S   S = bytes of the slice
 ///   extra memory, rank             S of the model
-///   guarantee                      consensus; with atc ranks are equal, but
+///   guarantee                      consensus; with atc ranks are equal, except
 ///                                  for rounding, after each step
 ///
-/// BlueFog's allreduce.  Where nothing reads the parameters meanwhile, as with atc, all-reduce does
-/// the same in place.
+/// This is BlueFog's allreduce.  If nothing reads the parameters during the exchange, as with atc,
+/// all-reduce computes the same in place.
 class ParameterAllreduce final : public ExchangeRule {
  public:
   ExchangeTraits traits(const PlanInput& input) const override {

@@ -10,20 +10,19 @@
 
 namespace paceline::strategies {
 
-/// More partitions than this of one model are rejected: each is an exchange of its own, and the
-/// plan's size and the time to make it grow with them.
+/// The largest number of partitions of one model.  Each partition is an exchange of its own, so the
+/// size of the plan and the time to make it grow with their number.
 inline constexpr std::int64_t kMostPartitions = 20'000;
 
-/// How long a partition may be, as the option partition-mb says it.
+/// The length limit of a partition, from the option partition-mb.
 class PartitionLimit {
  public:
-  /// `row`: whose option it is, for messages.
+  /// `row` names the strategy part that has the option, for messages.
   PartitionLimit(std::string_view row, const Options& options);
 
-  /// Elements of the longest partition: whole steps of `step` elements, each
-  /// of which counts as `size` bytes, at least one.  Throws UsageError where
-  /// `buckets` would be cut into more than kMostPartitions, and into more than
-  /// there are buckets.
+  /// The number of elements of the longest partition: a whole number, at least one, of units of
+  /// `step` elements.  Each element counts as `size` bytes.  Throws UsageError if that cuts
+  /// `buckets` into more than kMostPartitions partitions and into more than there are buckets.
   Elements longest(const std::vector<Bucket>& buckets, Elements step, double size) const;
 
  private:

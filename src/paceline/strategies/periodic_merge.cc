@@ -17,7 +17,7 @@
 namespace paceline::strategies {
 namespace {
 
-/// Times of all runs of the ready order: of i+1 .. j at [i][j - i - 1].
+/// The transfer times of all runs of the ready order: [i][j - i - 1] is that of tensors i+1 .. j.
 using Times = std::vector<std::vector<Picoseconds>>;
 
 Times times_of_runs(const StepTensors& step, const TransferTime& time) {
@@ -33,7 +33,7 @@ Times times_of_runs(const StepTensors& step, const TransferTime& time) {
   return times;
 }
 
-/// The cut that ends earliest of those whose step is `longest` at most.
+/// Of the cuts whose step is at most `longest`, the one that ends earliest.
 std::optional<std::vector<std::size_t>> cut_within(const StepTensors& step, const Times& times,
                                                    Picoseconds longest) {
   constexpr auto kNever = std::numeric_limits<Picoseconds>::max();
@@ -99,7 +99,7 @@ StepTensors step_tensors_of(const PlanInput& input, std::string_view schedule) {
   StepTensors step{.compute = whole + others};
   for (std::size_t i = 0; i < ready.size(); ++i) {
     const auto& parameter = model.parameters[index_of(model.ready_order[i])];
-    // Whether anything is applied depends on all gradients.
+    // With loss scaling, updates wait for all gradients, so the whole forward follows them.
     const Picoseconds own = input.loss_scaling ? forward : left[index_of(parameter.module)];
     step.tensors.push_back(
         {.bytes = (ready[i].bytes + kAlignmentBytes - 1) / kAlignmentBytes * kAlignmentBytes,

@@ -10,74 +10,77 @@
 #include "paceline/strategies/plan_words.h"
 #include "paceline/strategies/transfer_time.h"
 
-// How long a step is whose next step has begun before its last bucket crossed, and the cut of the
-// ready order that makes it shortest.
+// The length of a step whose communication may reach into the next step, and the cut of the ready
+// order into buckets that makes the step shortest.
 //
 // A module's forward waits for the buckets that hold its parameters, so every bucket has crossed
-// before the next forward ends: the wire is empty when a backward begins, and one step says all.
-// With e the end of a bucket, counted from the start of backward, and left the forward from the
-// first module that the bucket holds parameters of to its end,
+// before the next forward ends.  The wire is therefore empty when a backward begins, and the times
+// of one step describe all steps.  Let e be the end of a bucket, counted from the start of
+// backward, and let left be the time of the forward from the first module that the bucket holds
+// parameters of to the end of the forward.  Then
 //
 //   step = max(compute, max over buckets of e + left)
 //
-// Updates take no time here.
+// The model counts no time for updates.
 
 namespace paceline::strategies {
 
-/// A gradient in ready order, and when the next forward wants it.
+/// The size and times of one gradient of the ready order.
 struct StepTensor {
-  std::int64_t bytes = 0;  // as it crosses, padding included
+  std::int64_t bytes = 0;  // as transferred, padding included
   Picoseconds ready = 0;   // from the start of backward
   Picoseconds left = 0;    // from its module's forward to the next backward
 };
 
 struct StepTensors {
   std::vector<StepTensor> tensors{};  // in ready order
-  Picoseconds compute = 0;            // of a step, all micro-batches
+  Picoseconds compute = 0;            // model work of a step, over all micro-batches
 };
 
 /// The tensors of a step, with times from input.profile.  Throws UsageError, which names the
 /// schedule, where there is no profile.
 StepTensors step_tensors_of(const PlanInput& input, std::string_view schedule);
 
-/// A cut and the steps that it makes.
+/// A cut of the ready order into buckets, and the predicted step.
 struct PeriodicMerge {
-  std::vector<std::size_t> sizes;  // tensors a bucket, in ready order
+  std::vector<std::size_t> sizes;  // number of tensors per bucket, in ready order
   Picoseconds step = 0;
-  Picoseconds end = 0;    // of communication, from the backward's start
+  Picoseconds end = 0;    // of communication, from the start of backward
   bool is_least = false;  // no cut makes a shorter step
 };
 
-/// The step of a cut.  One by one, buckets cross in ready order, each when its last gradient is
-/// ready; side by side, up to so many at once, each behind a start-up of its own, the rest in equal
-/// shares of the wire.
+/// Predicts the step of a cut.  If the engine carries one transfer at a time, buckets cross in
+/// ready order, each when its last gradient is ready.  If it carries several, each bucket first
+/// takes its own start-up time, and the buckets that flow then share the wire equally.
 PeriodicMerge step_of(const StepTensors& step, const TransferTime& time,
                       std::vector<std::size_t> sizes);
 
-/// The cut with the shortest step; among those the one whose communication
-/// ends earliest.
+/// Returns the cut with the shortest step and, among those, the one whose communication ends
+/// earliest.
 ///
-/// One by one it is exact.  A step of length T is possible where every bucket ends T - left after
-/// the backward's start at the latest, and an earlier end of the buckets before never hurts, so
-/// that
+/// If transfers cross one by one, the result is exact.  A step of length T is possible if every
+/// bucket ends at most T - left after the start of backward.  An earlier end of the buckets before
+/// never hurts, so the recurrence
 ///
 ///   end[j] = min over i < j of max(end[i], ready[j]) + time(bytes i+1 .. j),
-///            over those that keep end[j] + left(i+1 .. j) <= T
+///            over all i for which end[j] + left(i+1 .. j) <= T
 ///
-/// decides on T in O(n^2), and bisection finds the least whole T.
+/// decides in O(n^2) whether T is possible, and bisection finds the smallest possible whole T.
 ///
-/// Side by side best_side_by_side() searches.
+/// If several transfers cross at once, best_side_by_side() searches for the cut.
 PeriodicMerge best_step(const StepTensors& step, const TransferTime& time);
 
-/// Tries all cuts of up to kTriedTensors tensors.  Of more it begins with the best of: every tensor
-/// alone, everything at once, buckets of 2^k bytes, the greedy rule's, and the cuts with the
-/// shortest step were transfers one by one, under start-ups from none to the whole.  Then cuts are
-/// taken out, put in and moved by a tensor as long as that gains, a few thousand times at most.
+/// Finds a cut for an engine that carries several transfers at once.  Up to kTriedTensors tensors,
+/// all cuts are tried.  For more tensors the search begins with the best of these cuts: every
+/// tensor alone, everything at once, buckets of 2^k bytes, the cut of the greedy rule, and the cuts
+/// with the shortest step if transfers crossed one by one with none, a part, or all of the start-up
+/// time.  Then it removes, inserts and moves single cuts as long as that helps, at most a few
+/// thousand times.
 PeriodicMerge best_side_by_side(const StepTensors& step, const TransferTime& time);
 
 inline constexpr std::size_t kTriedTensors = 12;
 
-/// One line for people.
+/// Describes the cut in one line for the user.
 std::string remark_on(const PeriodicMerge& merge);
 
 }  // namespace paceline::strategies

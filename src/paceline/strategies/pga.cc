@@ -7,22 +7,22 @@ namespace {
 
 constexpr const char* kGlobal = "global";
 
-/// Adapt-then-combine with neighbors, and at the end of every H-th step the mean over all ranks in
-/// its place: with y_i = x_i - lr * opt(g(x_i)),
+/// Adapt-then-combine with neighbors.  At the end of every H-th step, the mean over all ranks
+/// replaces the average with neighbors: with y_i = x_i - lr * opt(g(x_i)),
 ///   x_i <- sum over j of W_ij y_j   in H - 1 of H steps
 ///   x_i <- 1/P sum over j of y_j    in the H-th
 ///
 ///   rounds per step            that of the exchange, 1 in the H-th step
 ///   bytes sent, rank and step  those of the exchange, 2(P-1)/P S in the H-th
 ///   extra memory, rank         that of the exchange
-///   guarantee                  ranks hold the same after every H-th step
+///   guarantee                  ranks are equal after every H-th step
 ///
 /// Chen et al. (Gossip-PGA), ICML 2021, arXiv:2105.09080, Algorithm 1.
 class Pga final : public PeriodicRule {
  public:
   explicit Pga(const Options& options) : PeriodicRule("pga", options) {}
 
-  /// Neighbors exchange in every step.
+  /// Ranks exchange with neighbors in every step.
   Step exchange_in(Step step) const override { return step; }
 
   void extend(const ExchangeRule&, SetupBuilder& builder) const override {

@@ -5,7 +5,7 @@
 
 namespace paceline::strategies {
 
-// Strategies are written in the words of the plan language.
+// All files of this module use the names of namespace plan.
 // NOLINTNEXTLINE(google-build-using-namespace): all of them, in every file
 using namespace plan;
 

@@ -14,10 +14,10 @@
 namespace paceline::strategies {
 namespace {
 
-/// Gradient and residual of a tensor of several dimensions add up to a matrix M.  Two factors of
-/// low rank cross in place of M: P = M Q, summed and made orthonormal, then Q = M^T P, summed.  The
-/// result is P Q^T, and M less the mean of the results stays in the residual.  Q is the next step's
-/// start.
+/// The gradient and the residual of a tensor of several dimensions add up to a matrix M.  Two
+/// factors of low rank cross in place of M: first P = M Q, summed and orthonormalized, then Q = M^T
+/// P, summed.  The result is P Q^T, and M minus the mean of the results stays in the residual.  The
+/// next step starts from Q.
 ///
 ///   rounds         2
 ///   bytes sent     2 (P-1)/P 4 r (rows + columns) a matrix in float32; other
@@ -25,13 +25,13 @@ namespace {
 ///   extra memory   one residual a parameter, the factors
 ///   guarantee      every rank has the same result; the gradient is compressed
 ///
-/// Averages with neighbors send the change of one rank's parameters as M.  P and Q are then of that
-/// rank alone, and Q is drawn anew in each step: P Q^T = P P^T M is a projection onto r directions
-/// that lean towards the largest of M.
+/// In averages with neighbors, M is the change of one rank's parameters.  P and Q are then those of
+/// that rank alone, and Q is drawn anew in each step: P Q^T = P P^T M is a projection onto r
+/// directions that lean towards the largest singular vectors of M.
 ///
-/// Rows are the first dimension, columns all others.  Tensors of one dimension, and matrices that
-/// the factors would not make smaller, cross in the first round as plain sums.  Vogels et al.,
-/// NeurIPS 2019, arXiv:1905.13727.
+/// The rows of M are the first dimension, the columns all others.  Tensors of one dimension, and
+/// matrices that the factors would not make smaller, cross in the first round as plain sums.
+/// Vogels et al., NeurIPS 2019, arXiv:1905.13727.
 class PowerSgd final : public CodecRule {
  public:
   explicit PowerSgd(std::int64_t rank) : rank_(rank) {}
@@ -91,9 +91,9 @@ class PowerSgd final : public CodecRule {
                    {{slice}, {residual}}, std::move(parts.shapes));
   }
 
-  /// P is M Q for a Q of normal numbers, so its columns lean towards the largest singular values of
-  /// M, and keep on average at least what r directions keep that are drawn evenly in the column
-  /// space of M, of at most min(rows, columns) dimensions.
+  /// P is M Q for a Q of normal random numbers, so its columns lean towards the largest singular
+  /// values of M.  On average they keep at least as much as r directions drawn uniformly in the
+  /// column space of M, which has at most min(rows, columns) dimensions.
   std::optional<Contraction> contraction(const ModelShape& model) const override {
     Contraction least{.whole_tensors = true};
     for (const ParameterShape& parameter : model.parameters) {
@@ -111,7 +111,7 @@ class PowerSgd final : public CodecRule {
     CodecRule::forget(slice, program);
     const Parts parts = parts_of(slice, program);
     if (parts.right.count > 0) {
-      program.kernel("scatter", {}, {{parts.right}});  // drawn in encode()
+      program.kernel("scatter", {}, {{parts.right}});  // encode() draws it anew
     }
   }
 
@@ -135,7 +135,7 @@ class PowerSgd final : public CodecRule {
   }
 
   struct Factors {
-    Elements rows = 0, columns = 1, rank = 0;  // 0: a plain sum of the rows
+    Elements rows = 0, columns = 1, rank = 0;  // rank 0: the rows cross as a plain sum
 
     Elements left() const { return rank == 0 ? rows : rows * rank; }
     Elements right() const { return columns * rank; }
@@ -155,10 +155,10 @@ class PowerSgd final : public CodecRule {
 
   struct Parts {
     Slice left, right;
-    std::vector<double> shapes;  // of each tensor: begin, rows, columns, rank
+    std::vector<double> shapes;  // for each tensor: begin, rows, columns, rank
   };
 
-  /// The factors of tensors follow each other in ready order.
+  /// The factors of the tensors of a slice; they lie one after the other in ready order.
   Parts parts_of(const Slice& slice, const Program& program) const {
     const ModelShape& model = program.input().model;
     Parts parts{

@@ -15,32 +15,33 @@ constexpr auto kPush = "push";
 constexpr auto kPull = "pull";
 constexpr auto kInbox = "inbox";
 
-/// Workers push their slices to servers, partition by partition; the server of a partition sums
-/// what all workers pushed; workers pull the sum.
+/// Workers push their slices to servers, partition by partition.  The server of a partition sums
+/// the pushes of all workers, and the workers pull the sum.
 ///
 ///   rounds per exchange        2
-///   bytes sent, W workers, servers that hold a share s of the slice:
+///   bytes sent, for W workers and servers that hold a share s of the slice:
 ///     apart       worker S, server W s S
 ///     colocated   (1 - s) S + (W - 1) s S
 ///   extra memory, server       of the model W s S apart, (W - 1) s S
 ///                              colocated; a Lth of it with local=L
 ///   guarantee                  exact: every worker has the same sum
 ///
-/// placement=apart makes the last ranks servers, which have no model work; colocated makes the
-/// first ranks serve beside their work and sum their own share in place.  assign=round-robin deals
-/// partitions out in turn; assign=hash takes BytePS's: djb2 of the decimal key modulo the servers,
-/// key = place of the bucket among the sorted names * 2^16 + number of the partition.  assign=size
-/// takes the largest partition first and gives each to the server that has the fewest bytes
-/// (Graham, SIAM J. Appl. Math. 1969): no server has more than 4/3 of the bytes that the best
-/// assignment leaves the fullest.  local=L lets the L ranks of a host sum and share out a partition
-/// first: each pushes and pulls its share, then the host gathers, as BytePS does; what crosses
-/// between hosts is S a host.  With one such host nothing is pushed.  Li et al., OSDI 2014
-/// (parameter server); Jiang et al. (BytePS), OSDI 2020.
+/// placement=apart makes the last ranks servers without model work; placement=colocated makes the
+/// first ranks serve beside their work and sum their own share in place.  assign=round-robin
+/// assigns the partitions in turn.  assign=hash uses the hash of BytePS: djb2 of the decimal key
+/// modulo the servers, key = place of the bucket among the sorted names * 2^16 + number of the
+/// partition. assign=size takes the largest partition first and gives each to the server that has
+/// the fewest bytes (Graham, SIAM J. Appl.  Math. 1969): no server has more than 4/3 of the bytes
+/// of the fullest server in the best assignment.  local=L lets the L ranks of a host first sum a
+/// partition among themselves: each pushes and pulls its share, and then the host gathers, as in
+/// BytePS; S bytes per host cross between hosts.  With only one such host, nothing is pushed.  Li
+/// et al., OSDI 2014 (parameter server); Jiang et al. (BytePS), OSDI 2020.
 class ParameterServer final : public ExchangeRule {
  public:
   explicit ParameterServer(Serving serving) : serving_(std::move(serving)) {}
 
-  /// Hosts of workers without servers are alike; servers hold different partitions.
+  /// Only hosts of workers without servers are symmetric, because servers hold different
+  /// partitions.
   ExchangeTraits traits(const PlanInput& input) const override {
     const Roles roles = roles_of(serving_, input);
     return {.shards = roles.hosts.local,
@@ -50,8 +51,7 @@ class ParameterServer final : public ExchangeRule {
             .hosts = serving_.local == 1 ? 0 : roles.hosts.count};
   }
 
-  /// A merge wants the parts of all workers at the server; hosts that add up theirs first send
-  /// sums.
+  /// A merge needs the parts of all workers at the server, but hosts that sum first send only sums.
   bool combines(Combination how) const override {
     return how == Combination::kSum || (how == Combination::kMerge && serving_.local == 1);
   }
@@ -68,7 +68,7 @@ class ParameterServer final : public ExchangeRule {
         {.name = kInbox, .dtype = format.type, .elements = own * roles.copies() / format.packed});
     add_host_communicators(roles.hosts, builder);
     builder.add_world(kPush);
-    // A server that lags holds up no other's partitions.
+    // In this order, a slow server does not delay the partitions of others.
     builder.add_world_as_ready(kPull);
   }
 
@@ -110,15 +110,15 @@ class ParameterServer final : public ExchangeRule {
     }
   }
 
-  /// Every worker's card carries the slice out and in; the servers' do no more where there are as
-  /// many as workers and shares are equal.
+  /// Every worker's network card sends and receives the slice once.  The servers' cards carry no
+  /// more if there are as many servers as workers and their shares are equal.
   Picoseconds time(const PlanInput& input, std::int64_t bytes) const override {
     return 2 * input.alpha_beta->message_time(bytes);
   }
 
  private:
-  /// A bucket that is cut into partitions crosses as a whole all the same: no part of it leaves
-  /// before its last gradient is final.
+  /// Makes the ops from `first` on wait for the bucket's last gradient: no part of a bucket is sent
+  /// before, even if it is cut into partitions.
   static void cross_whole(const Slice& slice, OpIndex first, Program& program) {
     const Bucket& bucket = program.buckets()[program.bucket_at(slice.begin)];
     const auto last = program.last_backward(bucket);
@@ -143,7 +143,7 @@ class ParameterServer final : public ExchangeRule {
                              reducing_on_host(roles.hosts, program));
     }
   }
-  /// `part`: a partition or a piece of one.
+  /// The wire slice of `part`, which is a partition or a piece of one.
   static Slice wire_of(const auto& part, const WireSlice& wire_slice) {
     const Elements packed = wire_slice.format.packed;
     return {wire_slice.mine.buffer,
@@ -151,7 +151,7 @@ class ParameterServer final : public ExchangeRule {
             part.count / packed};
   }
 
-  /// The server's half of a pull.
+  /// The messages of a server that answer a pull.
   static std::vector<Message> to_workers(const Slice& wire, const Piece& piece, const Roles& roles,
                                          Rank server) {
     std::vector<Message> sends;
@@ -163,8 +163,8 @@ class ParameterServer final : public ExchangeRule {
     return sends;
   }
 
-  /// The server's half of a push: the sum, or what the codec's kernel makes of all parts, replaces
-  /// what lies in `wire`.
+  /// Appends the server's half of a push: the sum, or the codec's merge of all parts, replaces the
+  /// contents of `wire`.
   static void receive_and_combine(const WireFormat& format, const Piece& piece, const Slice& wire,
                                   const Roles& roles, Program& program) {
     const BufferId inbox = buffer_named(program.setup(), kInbox);

@@ -30,9 +30,9 @@ Slice inbox(std::size_t neighbor, const Slice& form, const Program& program) {
   return range_in(inbox_name(neighbor, of), form, program);
 }
 
-/// What the sum of the row is above 1; 0 where that is rounding.
+/// The excess of the row's sum over 1; 0 if it is only a rounding error.
 double excess_of(const Mixing& row) {
-  constexpr double kRounding = 1e-12;  // as imbalance() allows
+  constexpr double kRounding = 1e-12;  // the tolerance of imbalance_of()
   double excess = row.self - 1;
   for (const Neighbor& from : row.from) {
     excess += from.weight;
@@ -89,7 +89,7 @@ void PublicCopies::check(const GraphNode& mine, const ModelShape& model) const {
 }
 
 void PublicCopies::extend(const GraphNode& mine, SetupBuilder& builder) const {
-  PlanInput unscaled = builder.input();  // no scale changes parameters
+  PlanInput unscaled = builder.input();  // loss scaling does not change parameters
   check(mine, unscaled.model);
   unscaled.loss_scaling = false;
   codec_->extend(unscaled, builder);
@@ -157,7 +157,7 @@ void PublicCopies::finish(const Slice& values, const Mixing& mixing, Program& pr
   program.kernel("linear", std::move(reads), {{values}}, std::move(weights));
 }
 
-/// One for each neighbor and each buffer in which a form lies.
+/// Adds a receive buffer for each neighbor and each buffer that has a form.
 void PublicCopies::add_inboxes(std::size_t degree, SetupBuilder& builder) const {
   std::vector<Buffer> sent;
   const Program program(builder.input(), builder.setup(), {.buckets = builder.buckets()});

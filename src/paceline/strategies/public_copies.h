@@ -13,58 +13,62 @@
 
 namespace paceline::strategies {
 
-/// A node of a graph.
+/// One node of a graph and the number of nodes.
 struct GraphNode {
   const Topology& graph;
   Rank nodes = 1;
   Rank node = 0;
 };
 
-/// Averages with neighbors of which a codec C carries the changes.  Every node has a public copy
-/// h_i of its values x_i, which its neighbors can follow, and sends them the code of what the copy
-/// lacks.  With C scaled as Contraction says, and z_i = sum over j of W_ij h_j - h_i,
-///   q_i = C(x_i - h_i)      crosses
+/// Averages with neighbors where a codec C compresses the changes that cross.  Every node i has a
+/// public copy h_i of its values x_i.  Its neighbors can reconstruct the copy, because the node
+/// sends them the code of the difference x_i - h_i.  With C scaled as Contraction says, and z_i =
+/// sum over j of W_ij h_j - h_i, a step does
+///   q_i = C(x_i - h_i)      is sent
 ///   h_i <- h_i + q_i,       z_i <- z_i + sum over j of W_ij q_j - q_i
 ///   x_i <- x_i + gamma z_i
-/// What a code leaves out is in the next difference: error feedback.  Copies start as the
-/// parameters, which the ranks have in common; z starts at what the rows of W then add, 0 where
-/// they sum to 1.  A graph of several steps
-/// has h and z for each of them, so that all that follow a copy receive each of its changes.
+/// The part that a code leaves out is in the next difference (error feedback).  Copies start as the
+/// parameters, which are equal on all ranks.  Then z starts at the excess of the row's sum over 1,
+/// times the parameters; that is 0 where rows of W sum to 1.  A graph with several steps in its
+/// period has h and z for each of them, so that all ranks that follow a copy receive each of its
+/// changes.
 ///
-///   bytes sent, rank and exchange  degree * those of a form of the slice
-///   extra memory, rank             2 (1 + period) S of the model, S more where
+///   bytes sent, rank and exchange  degree * the bytes of the slice's form
+///   extra memory, rank             2 (1 + period) S of the model, S more if
 ///                                  a row does not sum to 1; 1 + degree forms
 ///
-/// Columns of W sum to 1, so the sum over the nodes is kept; W need not be symmetric.  Koloskova,
-/// Stich and Jaggi, ICML 2019, arXiv:1902.00340, algorithm 6 (CHOCO-SGD); directed graphs: Toghani
-/// and Uribe, ACC 2022, arXiv:2204.08160.
+/// Columns of W sum to 1, so the sum over the nodes is preserved; W need not be symmetric.
+/// Koloskova, Stich and Jaggi, ICML 2019, arXiv:1902.00340, algorithm 6 (CHOCO-SGD); directed
+/// graphs: Toghani and Uribe, ACC 2022, arXiv:2204.08160.
 class PublicCopies {
  public:
-  /// `who` averages.  Option `gamma`; 0: Contraction::gamma().
+  /// `who` is the strategy's name for messages.  Reads the option `gamma`; 0 stands for
+  /// Contraction::gamma().
   PublicCopies(std::string_view who, const Options& options, std::unique_ptr<CodecRule> codec);
 
-  /// Adds the buffers of this rank, which averages as `mine` does.  Throws UsageError where the
-  /// codes do not lead to the mean on that graph.
+  /// Adds the buffers of this rank, whose node in the graph is `mine`.  Throws UsageError if
+  /// averages of codes do not converge to the mean on that graph.
   void extend(const GraphNode& mine, SetupBuilder& builder) const;
 
-  /// Appends what sends the code of `values` to those whom `mixing`, a row of ranks, names.
+  /// Appends the ops that send the code of `values` to the ranks that `mixing`, a row over ranks,
+  /// names.
   void start(const Slice& values, const Mixing& mixing, CommunicatorId on, Program& program) const;
 
-  /// Appends what takes the neighbors' codes and moves `values`.
+  /// Appends the ops that receive the neighbors' codes and move `values` towards the average.
   void finish(const Slice& values, const Mixing& mixing, Program& program) const;
 
-  /// The step of an average.
+  /// The consensus step size: the factor gamma in x_i <- x_i + gamma z_i.
   double gamma(const ModelShape& model) const;
   const CodecRule& codec() const { return *codec_; }
 
  private:
   void check(const GraphNode& mine, const ModelShape& model) const;
-  /// What crosses of a slice, in the order of the codec's rounds.
+  /// The wire forms of a slice, in the order of the codec's rounds.
   std::vector<WireSlice> forms_of(const Slice& slice, const Program& program) const;
   void add_inboxes(std::size_t degree, SetupBuilder& builder) const;
   void send(const std::vector<WireSlice>& forms, const Mixing& mixing, CommunicatorId on,
             Program& program) const;
-  /// sum <- sum + weight * the decoded form, as the Contraction scales it
+  /// Appends sum <- sum + weight * factor * decoded, where `factor` is that of the Contraction.
   void add(const Slice& decoded, double weight, const Slice& sum, Program& program) const;
 
   std::string_view who_;
@@ -72,8 +76,8 @@ class PublicCopies {
   double gamma_;  // 0: Contraction::gamma()
 };
 
-/// The averages of an exchange that a codec carries; nothing without a codec. Throws UsageError
-/// where a strategy without a codec has the option `gamma`.
+/// Returns the averages of an exchange with a codec; nullopt without a codec.  Throws UsageError if
+/// a strategy without a codec has the option `gamma`.
 std::optional<PublicCopies> copies_with(std::unique_ptr<CodecRule> codec, std::string_view who,
                                         const Options& options);
 

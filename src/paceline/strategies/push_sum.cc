@@ -20,22 +20,21 @@ std::string inbox_weight(std::size_t neighbor) {
   return fmt::format("neighbor{}_weight", neighbor);
 }
 
-/// Every rank shares what it has out among itself and those it sends to, in equal parts: x_i <- sum
-/// over j of a_ij x_j with a_ij = 1 / (1 + receivers of
-/// j), and likewise a weight w_i that begins at 1.  The parameters are x / w,
-/// which tends to the mean over the ranks on any strongly connected directed graph: columns of a_ij
-/// sum to 1, rows need not.
+/// Every rank divides its value equally among itself and its receivers: x_i <- sum over j of a_ij
+/// x_j with a_ij = 1 / (1 + receivers of j).  A weight w_i, which starts at 1, is averaged in the
+/// same way.  The parameters are x / w, which tends to the mean over the ranks on any strongly
+/// connected directed graph: columns of a_ij sum to 1, rows need not.
 ///
 ///   rounds per exchange            1
 ///   bytes sent, rank and exchange  degree * S, and 4 bytes a step
 ///   extra memory, rank             degree * S of the model
 ///   guarantee                      consensus: ranks agree in the limit only
 ///
-/// The optimizer is applied to x, for which prepare() multiplies the parameters by the weight: the
-/// gradients of all ranks then count alike.  The weights cross once a step, before the first
-/// bucket.  With a codec x moves as PublicCopies says, and w, which crosses whole, by the same
-/// gamma.  Kempe et al., FOCS 2003; Assran et al., ICML 2019, arXiv:1811.10792; quantized: Taheri
-/// et al., ICML 2020.
+/// The optimizer is applied to x, so prepare() multiplies the parameters by the weight before; the
+/// gradients of all ranks then count equally.  The weights cross once per step, before the first
+/// bucket.  With a codec, x moves as in PublicCopies, and w, which crosses uncompressed, moves by
+/// the same gamma.  Kempe et al., FOCS 2003; Assran et al., ICML 2019, arXiv:1811.10792; quantized:
+/// Taheri et al., ICML 2020.
 class PushSum final : public ExchangeRule {
  public:
   PushSum(const Options& options, std::unique_ptr<CodecRule> codec)
@@ -98,7 +97,7 @@ class PushSum final : public ExchangeRule {
   const CodecRule* codec() const override { return copies_ ? &copies_->codec() : nullptr; }
 
  private:
-  struct WeightsCrossed {};  // in this program
+  struct WeightsCrossed {};  // marks that the weights have crossed in this program
 
   static Slice one(const std::string& name, const Program& program) {
     return whole(program.setup(), name);
@@ -115,8 +114,8 @@ class PushSum final : public ExchangeRule {
     });
   }
 
-  /// What this rank keeps of its own, then what each neighbor gives it of its, in a step of length
-  /// `gamma`.
+  /// The share that this rank keeps of its own value, then the share that it receives of each
+  /// neighbor's value, for a consensus step size `gamma`.
   static std::vector<double> shares(const Mixing& row, double gamma) {
     std::vector<double> all{1 + gamma * (row.self - 1)};
     for (const Neighbor& from : row.from) {

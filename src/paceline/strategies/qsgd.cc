@@ -12,13 +12,13 @@
 namespace paceline::strategies {
 namespace {
 
-constexpr std::int64_t kMostLevels = 127;  // codes from -127 to 127 in a byte
-constexpr std::int64_t kLeastBlock = 64;   // values; a bucket's every norm fits
+constexpr std::int64_t kMostLevels = 127;  // a code from -127 to 127 fits in a byte
+constexpr std::int64_t kLeastBlock = 64;   // values; then a slice has room for its norms
 constexpr std::int64_t kNormBytes = 4;
 
-/// Each value crosses as a whole number of levels, one byte, rounded up or down at random so that
-/// the mean is right; a level is the L2 norm of the value's block over the number of levels, and
-/// norms cross in float32.  The mean over the ranks is applied.
+/// Each value crosses as a whole number of levels in one byte, rounded up or down at random so that
+/// the expectation is right.  A level is the L2 norm of the value's block over the number of
+/// levels; norms cross in float32.  The mean over the ranks is applied.
 ///
 ///   bytes sent     (P-1) (n + 4 b) a rank and bucket of n values, b blocks of
 ///                  it, rounded up
@@ -26,7 +26,7 @@ constexpr std::int64_t kNormBytes = 4;
 ///   guarantee      every rank has the same sum, whose expectation is that of
 ///                  the gradients; the gradient is compressed
 ///
-/// Random numbers depend on the job's seed, the step, the op and the rank alone.  Alistarh et al.,
+/// Random numbers depend only on the job's seed, the step, the op and the rank.  Alistarh et al.,
 /// NeurIPS 2017, arXiv:1610.02132, section 3.1.
 class Qsgd final : public CodecRule {
  public:
@@ -60,8 +60,8 @@ class Qsgd final : public CodecRule {
                    std::move(numbers));
   }
 
-  /// Unbiased, of variance (tau - 1) |x|^2, so C(x) / tau is a contraction: lemma 3.1 of the paper,
-  /// and example (iii) of arXiv:1902.00340.
+  /// The code is unbiased with variance (tau - 1) |x|^2, so C(x) / tau is a contraction: lemma 3.1
+  /// of the paper, and example (iii) of arXiv:1902.00340.
   std::optional<Contraction> contraction(const ModelShape&) const override {
     const auto block = static_cast<double>(block_);
     const auto levels = static_cast<double>(levels_);

@@ -6,9 +6,9 @@
 namespace paceline::strategies {
 namespace {
 
-/// Values at random places of each bucket's tensors cross, the same places on all ranks, drawn from
-/// the job's seed for each step; so no place crosses, and the values are summed.  What stays behind
-/// is added to the next step's gradient (error feedback).
+/// Values at random places of each bucket's tensors cross.  The places are the same on all ranks,
+/// drawn from the job's seed for each step, so they do not cross, and the values are summed.  The
+/// rest is added to the gradient of the next step (error feedback).
 ///
 ///   bytes sent     2 (P-1)/P k 4 a rank and bucket in float32, k = max(1,
 ///                  density of the bucket's n values, rounded down)

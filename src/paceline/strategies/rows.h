@@ -6,8 +6,8 @@
 #include "paceline/strategies/plan_words.h"
 #include "paceline/strategies/rules.h"
 
-// What the rows of the strategy tables make.  Each function is defined
-// in the file of its name; what it does is said there.
+// Makers of the rows of the strategy tables.  Each function is defined and described in the file of
+// its name.
 
 namespace paceline::strategies {
 

@@ -4,8 +4,8 @@
 namespace paceline::strategies {
 namespace {
 
-/// All ranks sum a slice in two halves: each receives the sum of its own
-/// shard, later all gather all shards.
+/// All ranks sum a slice in two halves: a reduce-scatter gives each rank the sum of its own shard,
+/// and a later all-gather gives all ranks all shards.
 ///
 ///   rounds per exchange            2
 ///   bytes sent, rank and exchange  2 (P-1)/P S   S = bytes of the slice, with
@@ -13,8 +13,8 @@ namespace {
 ///   extra memory, rank             none
 ///   guarantee                      exact: every rank has the same sum
 ///
-/// Patarasuk and Yuan, JPDC 2009, doi:10.1016/j.jpdc.2008.09.002:
-/// the two phases of the ring, as collectives of their own.
+/// Patarasuk and Yuan, JPDC 2009, doi:10.1016/j.jpdc.2008.09.002: the two phases of the ring, as
+/// separate collectives.
 class RsAg final : public ExchangeRule {
  public:
   ExchangeTraits traits(const PlanInput& input) const override {

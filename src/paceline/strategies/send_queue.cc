@@ -12,7 +12,7 @@ namespace paceline::strategies {
 
 namespace {
 
-/// Pieces that have started.  What ends frees credit in `queue`.
+/// The pieces that have started.  A piece that ends frees credit in `queue`.
 class TransfersInFlight {
  public:
   TransfersInFlight(const std::vector<QueuedPiece>& pieces, const TransferTime& time,
@@ -26,7 +26,7 @@ class TransfersInFlight {
     order_.push_back(piece);
   }
 
-  /// On to the next thing that happens, `arrival` or before.
+  /// Advances to the next event of the wire, but not beyond `arrival`.
   void advance(Picoseconds arrival) {
     now_ = std::min(arrival, wire_.next_time());
     PACELINE_CHECK(now_ < kEndOfTime);
@@ -51,11 +51,11 @@ class TransfersInFlight {
 };
 
 struct IssuedPieces {
-  std::vector<std::size_t> order;  // of starting
+  std::vector<std::size_t> order;  // of their starts
   std::vector<Picoseconds> ends;   // in that order
 };
 
-/// Issues the pieces, whose program order is `sequence`, in virtual time.
+/// Simulates the issue of the pieces, whose program order is `sequence`, in virtual time.
 IssuedPieces play(const std::vector<QueuedPiece>& pieces, const std::vector<std::size_t>& sequence,
                   IssueOrder order, std::int64_t credit_bytes, const TransferTime& time) {
   IssueRule queue(order, std::max<std::int64_t>(credit_bytes, 1), true);

@@ -17,17 +17,16 @@ struct QueuedPiece {
   std::int64_t bytes = 0;
 };
 
-/// The order in which a priority queue with credit starts its pieces, in virtual time.
+/// Returns the order in which a priority queue with credit starts its pieces, in virtual time.
 ///
-/// A ready piece waits in the queue; the foremost one starts while the bytes that have started and
-/// not ended are below the credit, so the last may
-/// exceed it.  What has started crosses as `time` says: one after the other, or side by side.
-/// Peng et al. (ByteScheduler), SOSP 2019, doi:10.1145/3341301.3359642.
+/// A ready piece waits in the queue.  The first piece of the queue starts while the bytes that have
+/// started and not ended are below the credit, so the last piece started may exceed the credit.
+/// Started pieces take the wire time that `time` says, one after the other or side by side.
 std::vector<std::size_t> starting_order(const std::vector<QueuedPiece>& pieces,
                                         std::int64_t credit_bytes, const TransferTime& time);
 
-/// When each piece has crossed if they start in `order`, none before those that stand before it,
-/// each when it is ready and the credit allows.
+/// The time at which each piece has crossed if the pieces start in `order`: no piece starts before
+/// those that precede it in `order`, and each starts when it is ready and the credit allows.
 std::vector<Picoseconds> ends_in_order(const std::vector<QueuedPiece>& pieces,
                                        const std::vector<std::size_t>& order,
                                        std::int64_t credit_bytes, const TransferTime& time);

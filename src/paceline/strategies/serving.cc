@@ -26,8 +26,8 @@ std::uint64_t djb2(std::string_view text) {
   return hash;
 }
 
-/// By bucket: its place among all when they are sorted by the name of their first parameter, as
-/// servers that go by names number them.
+/// By bucket: its place among all buckets sorted by the name of their first parameter.  Servers
+/// that know parameters by name number the buckets in this order.
 std::vector<std::size_t> places_by_name(const Program& program) {
   const auto name = [&](std::size_t bucket) -> const std::string& {
     const ParameterId first = program.buckets()[bucket].parameters.front();
@@ -43,9 +43,9 @@ std::vector<std::size_t> places_by_name(const Program& program) {
   return places;
 }
 
-/// A partition and where it comes from.  Cuts are in the order of the layout.
+/// A partition and the bucket that it is cut from.  Cuts are in the order of the layout.
 struct Cut {
-  std::size_t bucket = 0, part = 0;  // the part-th of the bucket
+  std::size_t bucket = 0, part = 0;  // part: its number within the bucket
   Partition partition;
 };
 
@@ -66,7 +66,7 @@ std::vector<Cut> cut(const Serving& serving, const Roles& roles, const Program& 
   return all;
 }
 
-using Servers = std::vector<std::size_t>;  // by partition, from 0 on
+using Servers = std::vector<std::size_t>;  // index of the server of each partition
 
 Servers in_turn(std::size_t partitions, std::size_t servers) {
   Servers chosen(partitions);
@@ -86,14 +86,14 @@ Servers by_hash(const std::vector<Cut>& cuts, const std::vector<std::size_t>& pl
   return chosen;
 }
 
-/// Deals the partitions out, the largest first, each to the server with the fewest elements.  Ties
-/// go to the first partition and to the first server.
+/// Assigns the partitions, the largest first, each to the server with the fewest elements.  Ties go
+/// to the first partition and to the first server.
 Servers by_size(const std::vector<Cut>& cuts, std::size_t servers) {
   std::vector<std::size_t> order(cuts.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::ranges::stable_sort(order, std::greater<>(),
                            [&](std::size_t i) { return cuts[i].partition.count; });
-  using Load = std::pair<Elements, std::size_t>;  // of a server
+  using Load = std::pair<Elements, std::size_t>;  // elements and index of a server
   std::priority_queue<Load, std::vector<Load>, std::greater<>> loads;
   for (std::size_t server = 0; server < servers; ++server) {
     loads.emplace(0, server);

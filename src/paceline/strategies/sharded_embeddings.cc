@@ -54,7 +54,7 @@ class ShardedEmbeddings final : public Planner {
     return setup;
   }
 
-  /// The first step also draws the rows.
+  /// Variant 0 is the first step, which also draws the rows.
   Variant variant(const PlanInput& input, Step step) const override {
     return step == 0 ? 0 : 1 + dense_->variant(dense_input(input), step);
   }
@@ -103,7 +103,8 @@ class ShardedEmbeddings final : public Planner {
     }
   }
 
-  /// What the dense part is planned for; ranks that do not train see it as the first trainer does.
+  /// The input for the planner of the dense part.  Ranks that do not train use that of the first
+  /// trainer.
   PlanInput dense_input(const PlanInput& input) const {
     PlanInput dense = input;
     const BagsApart parts = without_bags(input.model);
@@ -135,7 +136,8 @@ class ShardedEmbeddings final : public Planner {
     return holds_rows(server) && (!replicated() || server == trainer % job_.servers);
   }
 
-  /// The servers that send a trainer rows, or all that hold any; not the trainer itself.
+  /// The servers that hold rows, or with `answering` those that send rows to the trainer; without
+  /// the trainer itself.
   std::vector<Rank> servers_of(Rank trainer, bool answering) const {
     std::vector<Rank> servers;
     for (Rank server = 0; server < job_.servers; ++server) {
@@ -147,8 +149,8 @@ class ShardedEmbeddings final : public Planner {
     return servers;
   }
 
-  /// A trainer's messages.  Every replica of the rows gets what the replica that answers the
-  /// lookups gets.
+  /// The messages of a trainer to or from `servers`.  All replicas of the rows get the same slice,
+  /// that of the replica which answers the lookups.
   std::vector<Message> messages(const Program& program, const BufferPair& what,
                                 const std::vector<Rank>& servers) const {
     const Rank rank = program.input().rank;
@@ -192,7 +194,7 @@ class ShardedEmbeddings final : public Planner {
         });
   }
 
-  /// All servers at once, or one after the other.
+  /// Appends the lookups on all servers at once, or on one server after the other.
   void look_up(Program& program) const {
     const auto on = communicator_named(program.setup(), kLookups);
     const Rank me = program.input().rank;
@@ -219,8 +221,8 @@ class ShardedEmbeddings final : public Planner {
                      messages(program, kRowGradients, servers_of(program.input().rank, false)), {});
   }
 
-  /// The messages of a serving rank with all other trainers, or with
-  /// `answering` only with those whose lookups it answers.
+  /// The messages of a serving rank to or from all other trainers, or with `answering` only those
+  /// whose lookups it answers.
   std::vector<Message> served_messages(const Program& program, const BufferPair& what,
                                        bool answering) const {
     const EmbeddingRank me = self(program.input());
@@ -233,7 +235,8 @@ class ShardedEmbeddings final : public Planner {
     return all;
   }
 
-  /// The rows of the tables, drawn in the first step.
+  /// The access to the rows of the tables; in the first step it also appends the kernel that draws
+  /// them.
   Access table(Program& program, Variant variant) const {
     const Access rows{all(program, kTableRows), slack_in(variant)};
     if (variant == 0) {
@@ -249,7 +252,8 @@ class ShardedEmbeddings final : public Planner {
     program.kernel("lookup", {table, {ids}}, {{rows}}, numbers_of(job_, me.server()));
   }
 
-  /// Everything arrives by itself, so that no trainer waits for a slower one's lookup.
+  /// Every message is received in an exchange of its own, so that no trainer waits for a slower
+  /// one's lookup.
   void serve(Program& program, Variant variant) const {
     const auto on = communicator_named(program.setup(), kLookups);
     const Access rows = table(program, variant);
@@ -273,7 +277,7 @@ class ShardedEmbeddings final : public Planner {
     }
   }
 
-  /// An exchange of all ranks with all, where there are others.
+  /// Appends an exchange of all ranks with all others, if there are others.
   static void all_to_all(Program& program, std::vector<Message> sends,
                          std::vector<Message> receives) {
     if (!sends.empty() || !receives.empty()) {
@@ -282,7 +286,7 @@ class ShardedEmbeddings final : public Planner {
     }
   }
 
-  /// A trainer with tables gives and takes the rows of a step.
+  /// Appends the exchanges in which a trainer with tables sends and receives the rows of a step.
   void swap_rows(Program& program, Variant variant) const {
     const Rank rank = program.input().rank;
     all_to_all(program, messages(program, kIds, servers_of(rank, false)),
@@ -307,8 +311,8 @@ class ShardedEmbeddings final : public Planner {
     }
   }
 
-  /// A lookup comes before its step's updates, so missing those of K steps is a slack of K + 1.
-  /// The first step is strict: it draws the rows.
+  /// A lookup precedes the updates of its step, so missing those of K steps is a slack of K + 1.
+  /// The first step has no slack, because it draws the rows.
   Step slack_in(Variant variant) const {
     return job_.staleness == 0 || variant == 0 ? 0 : job_.staleness + 1;
   }

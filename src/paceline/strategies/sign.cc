@@ -11,22 +11,22 @@
 namespace paceline::strategies {
 namespace {
 
-/// The sign of each value crosses, one bit, and the majority of the ranks decides: signSGD with
-/// majority vote.  The result is +1 or -1, the sign of the sum of the signs; zero counts as +1, and
-/// so does a tie.  It is applied as it is, so the learning rate is the length of a step in each
+/// The sign of each value crosses as one bit, and the majority of the ranks decides (signSGD with
+/// majority vote).  The result is +1 or -1, the sign of the sum of the signs; zero and ties count
+/// as +1.  The result is applied unscaled, so the learning rate is the length of a step in each
 /// coordinate.
 ///
 ///   bytes sent     n/8 of n values a part: (P-1) n/8 a rank where all gather,
 ///                  n/8 each way where a server votes
 ///                  form=int8: summed as a byte a value, 2 (P-1)/P n a rank
-///   extra memory   n/8 bytes, and n/8 bytes of every rank on those that
+///   extra memory   n/8 bytes, and n/8 bytes per rank on ranks that
 ///                  count votes;
 ///                  form=int8: n bytes
 ///   guarantee      every rank has the same result; the gradient is compressed
 ///
-/// form=int8 sums signs as numbers in a byte, so any exchange that sums carries them, among at most
-/// 127 ranks; the result is the same.
-/// Bernstein et al., ICML 2018, arXiv:1802.04434; the vote: ICLR 2019, arXiv:1810.05291.
+/// form=int8 sums signs as numbers of one byte, so any exchange that sums can carry them, among at
+/// most 127 ranks; the result is the same.  Bernstein et al., ICML 2018, arXiv:1802.04434; the
+/// vote: ICLR 2019, arXiv:1810.05291.
 class Sign final : public CodecRule {
  public:
   explicit Sign(bool summed) : summed_(summed) {}
@@ -67,7 +67,7 @@ class Sign final : public CodecRule {
     program.kernel(summed_ ? "sign8" : "sign", {{slice}}, {{bits_of(slice, program)}});
   }
 
-  /// Tensor by tensor: the padding between them stays zero.
+  /// Decodes tensor by tensor, so that the padding between them stays zero.
   void decode(const Slice& slice, Program& program) const override {
     std::vector<Access> bits, signs;
     for (const Slice& tensor : tensors_in(slice, program)) {
@@ -83,7 +83,7 @@ class Sign final : public CodecRule {
 
   Elements packed() const { return summed_ ? 1 : 8; }
 
-  /// Every tensor and every cut begins at a multiple of 8 elements.
+  /// The bits of a slice.  Every tensor and every cut begins at a multiple of 8 elements.
   Slice bits_of(const Slice& slice, const Program& program) const {
     PACELINE_CHECK_EQ(slice.begin % packed(), 0);
     return {buffer_named(program.setup(), kBits), slice.begin / packed(),

@@ -8,8 +8,8 @@ namespace {
 
 constexpr std::string_view kSlowMomentum = "slow_momentum";
 
-/// Local SGD whose averages take a step of slow momentum: with a, u: anchor and slow momentum,
-/// equal on all ranks, and lr the learning rate,
+/// Local SGD whose averages are followed by a step of slow momentum.  With the anchor a and the
+/// slow momentum u, which are equal on all ranks, and the learning rate lr,
 ///   x_i <- 1/P sum over j of x_j, at the end of every H-th step, then
 ///   u   <- beta u + (a - x_i) / lr
 ///   a   <- a - alpha lr u
@@ -18,10 +18,10 @@ constexpr std::string_view kSlowMomentum = "slow_momentum";
 ///   rounds per step            1/H exchange
 ///   bytes sent, rank and step  1/H of exchanging S = model size
 ///   extra memory, rank         2 S
-///   guarantee                  ranks hold the same after every H-th step
+///   guarantee                  ranks are equal after every H-th step
 ///
-/// alpha = 1 and beta = 0 is local SGD; lr is above 0.  Wang et al., ICLR 2020, arXiv:1910.00643,
-/// Algorithm 1, with local steps of SGD in between.
+/// With alpha = 1 and beta = 0 this is local SGD; lr must be above 0.  Wang et al., ICLR 2020,
+/// arXiv:1910.00643, Algorithm 1, with local steps of SGD in between.
 class SlowMo final : public PeriodicRule {
  public:
   explicit SlowMo(const Options& options)

@@ -8,7 +8,8 @@
 
 namespace paceline::strategies {
 
-/// A network of `layers` small layers: for what does not depend on it.
+/// The plan input of a network of `layers` small layers, for questions that do not depend on the
+/// network.
 inline PlanInput smallest_job(Rank world, int layers = 1) {
   PlanInput input;
   input.model.name = "layers";

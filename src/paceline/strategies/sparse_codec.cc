@@ -16,8 +16,8 @@ std::string values_in(std::string_view name) { return fmt::format("{}_values", n
 
 std::string places_in(std::string_view name) { return fmt::format("{}_places", name); }
 
-/// The elements of the bucket's tensors that lie before `end`: the padding between tensors does not
-/// count.
+/// The number of elements of the bucket's tensors that lie before `end`.  The padding between
+/// tensors does not count.
 Elements elements_before(Elements end, const Bucket& bucket, const Program& program) {
   Elements elements = 0;
   for (const ParameterId id : bucket.parameters) {
@@ -106,7 +106,7 @@ void SparseCodec::scatter(const Selection& selected, const Slice& slice, Program
   program.kernel("scatter", std::move(reads), {{slice}});
 }
 
-/// The padding between tensors does not count.
+/// The number of values that the bucket sends.  The padding between tensors does not count.
 Elements SparseCodec::kept_of(const Bucket& bucket, const ModelShape& model) const {
   Elements elements = 0;
   for (const ParameterId id : bucket.parameters) {

@@ -10,16 +10,16 @@
 
 namespace paceline::strategies {
 
-/// A codec that sends a share of each bucket's values, with their places or without, and adds what
-/// it leaves to the next step's gradient (error feedback).
+/// A codec that sends a share of each bucket's values, with or without their places, and adds the
+/// rest to the gradient of the next step (error feedback).
 ///
-/// What is selected of the buckets lies one after the other in a buffer, a part of a bucket with
-/// the share of the bucket's that its elements have of all. The padding between tensors is no
-/// element.
+/// The selections of the buckets lie one after the other in a buffer.  A part of a bucket has a
+/// share of the bucket's selection, in proportion to its number of elements.  The padding between
+/// tensors does not count as elements.
 class SparseCodec : public CodecRule {
  public:
-  /// `name`: of the codec, in errors.  `density`: the share of a bucket's
-  /// values that cross, at least one.  `selections`: names of buffers.
+  /// `name` is the codec's name in errors.  `density` is the share of a bucket's values that cross;
+  /// at least one value crosses.  `selections` are the names of the buffers.
   SparseCodec(std::string_view name, Combination how, double density,
               std::vector<std::string_view> selections)
       : name_(name), how_(how), density_(density), selections_(std::move(selections)) {}
@@ -32,7 +32,7 @@ class SparseCodec : public CodecRule {
   void extend(const PlanInput& input, SetupBuilder& builder) const override;
 
  protected:
-  /// Values, and where in the slice they belong.
+  /// The selected values and their places in the slice.
   struct Selection {
     Slice values, places;
   };
@@ -42,10 +42,10 @@ class SparseCodec : public CodecRule {
   /// Adds buffers for `copies` selections of all buckets.
   void add_selection(std::string_view name, SetupBuilder& builder, Elements copies = 1) const;
 
-  /// What is selected of `slice`, in the buffers of this name.
+  /// The selection of `slice`, in the buffers of this name.
   Selection selection(std::string_view name, const Slice& slice, const Program& program) const;
 
-  /// Values and places as they cross; nothing where none are selected.
+  /// The wire slices of values and places; empty if no value is selected.
   std::vector<WireSlice> selected_slices(const Slice& slice, const Selection& mine,
                                          const Selection& all, const Program& program,
                                          Rank peer = -1) const;
@@ -54,7 +54,7 @@ class SparseCodec : public CodecRule {
   static void select(std::string_view kernel, const Slice& slice, const Selection& selected,
                      Program& program, std::vector<double> numbers = {});
 
-  /// Appends what puts the values at their places, and zero elsewhere.
+  /// Appends the kernel that writes the values to their places in `slice` and zero elsewhere.
   static void scatter(const Selection& selected, const Slice& slice, Program& program);
 
  private:

@@ -16,7 +16,7 @@
 namespace paceline::strategies {
 namespace {
 
-/// One part of the text, as written.
+/// One part of a strategy's text: its name and its options as written.
 struct Part {
   std::string name;
   OptionTexts options;
@@ -47,7 +47,8 @@ const Row<T>* find_row(std::span<const Row<T>> rows, std::string_view name) {
   return found == rows.end() ? nullptr : &*found;
 }
 
-/// Takes `part` if it names a row of this axis.
+/// Sets `choice` and returns true if `part` names a row of this axis.  Throws UsageError if the
+/// axis has a choice already.
 template <class T>
 bool choose(std::span<const Row<T>> rows, std::string_view axis, const Part& part,
             const StrategyDefaults& defaults, Choice<T>& choice) {
@@ -78,8 +79,8 @@ void choose_default(std::span<const Row<T>> rows, std::string_view partner,
   }
 }
 
-/// What a method or compressor of ddl-benchmarks, or an optimizer of BlueFog, is here; empty where
-/// `name` is none.  `alone`: the strategy has no other part.
+/// The name here of a method or compressor of ddl-benchmarks or of an optimizer of BlueFog; empty
+/// if `name` is none of these.  `alone` says that the strategy has no other part.
 std::string name_here(const std::string& name, bool alone) {
   if (const DdlName* method = find_ddl_name(kDdlMethods, name)) {
     return fmt::format("{}{}", method->ours, method->options);
@@ -120,7 +121,7 @@ bool is_part(const Part& part, const Choice<T>& choice) {
          });
 }
 
-/// "+name:options", or nothing for a default row that has no options.
+/// Returns "+name:options"; empty for a default row without options.
 template <class T>
 std::string tail_text(std::span<const Row<T>> rows, std::string_view partner,
                       const Choice<T>& choice) {

@@ -13,9 +13,9 @@
 #include "paceline/plan/comm_plan.h"
 #include "paceline/strategies/plan_words.h"
 
-// Strategies by name: SCHEDULE+EXCHANGE+CODEC+UPDATE, each part NAME or NAME:KEY=VALUE,KEY=VALUE,
-// parts left out take their defaults, `_` is read as
-// `-`; or one whole word (none, ddp, python-ddp, ...), with options likewise.
+// Parses strategies by name.  A name is SCHEDULE+EXCHANGE+CODEC+UPDATE, where each part is NAME or
+// NAME:KEY=VALUE,KEY=VALUE and an omitted part takes its default, or one whole strategy (none, ddp,
+// python-ddp, ...) with options likewise.  `_` is read as `-`.
 
 namespace paceline::strategies {
 
@@ -24,18 +24,18 @@ class ExchangeRule;
 class CodecRule;
 class UpdateRule;
 
-/// What holds for every rank's parameters after a step.
+/// What a strategy guarantees for the ranks' parameters after a step.
 enum class Guarantee : std::uint8_t {
-  kExact,       // those of one rank that trained on the whole batch
-  kRounded,     // as exact, but for rounding on the wire; ranks hold the same
-  kCompressed,  // ranks hold the same; their gradients cross in part
-  kPeriodic,    // ranks hold the same after every H-th step, else drift
+  kExact,       // the parameters of one rank that trained on the whole batch
+  kRounded,     // as kExact, except for rounding on the wire; equal on all ranks
+  kCompressed,  // equal on all ranks; gradients cross in part
+  kPeriodic,    // equal on all ranks after every H-th step only
   kConsensus,   // ranks agree in the limit only
-  kLocal,       // nothing: ranks drift apart
-  kNeutral      // that of the strategy's other parts
+  kLocal,       // nothing: the ranks' parameters drift apart
+  kNeutral      // the guarantee is that of the strategy's other parts
 };
 
-/// The largest size that a strategy may name, MiB.
+/// The largest size that a strategy option may have, in MiB.
 inline constexpr double kMostMebibytes = 1e6;
 
 /// How an option's text is read.
@@ -45,35 +45,35 @@ enum class OptionKind : std::uint8_t {
   kFraction,  // above 0, at most 1
   kNumber,    // from 0 to 1000
   kMomentum,  // at least 0 and below 1
-  kWord,      // one of `words`
-  kTopology   // a TopologyChoice
+  kWord,      // one of OptionInfo::words
+  kTopology   // the text of a TopologyChoice
 };
 
 struct OptionInfo {
   std::string_view key;
-  /// A value, another key of the row, or "--bucket-mb".
+  /// The default: a value, another key of the row (whose value is taken), or "--bucket-mb".
   std::string_view fallback;
   std::string_view summary;
   OptionKind kind = OptionKind::kMebibytes;
   std::span<const std::string_view> words{};
-  /// Left out of the strategy's text where it has its default, so that records of before it was
-  /// there keep their key.
+  /// The option is left out of the strategy's text if it has its default, so that records made
+  /// before the option existed keep their key.
   bool implied = false;
-  bool positive = false;  // a number, and 0 means nothing
-  /// Ranks hold the same after no step where it has another value.
+  bool positive = false;  // the option is a number, and 0 is rejected
+  /// With a value other than the default, ranks are equal after no step.
   bool apart = false;
-  bool of_codec = false;  // an exchange's, which means nothing without a codec
+  bool of_codec = false;  // an option of an exchange that has an effect only with a codec
 };
 
 /// What an update rule needs of its exchange.
 enum class ExchangeNeed : std::uint8_t {
   kAny,
-  kNeighbors,  // averages with neighbors
+  kNeighbors,  // an average with neighbors
   kMean,       // the sum over all ranks
-  kShards      // that sum, of which each rank has its shard first
+  kShards      // that sum, and each rank has its shard of it first
 };
 
-/// What `paceline list` prints of a row.
+/// The properties of a table row, as `paceline list` prints them.
 struct RowInfo {
   std::string_view name{};
   std::string_view summary{};
@@ -81,63 +81,63 @@ struct RowInfo {
   Guarantee guarantee = Guarantee::kNeutral;
   std::span<const OptionInfo> options{};
 
-  // For docs/strategies.md; empty where there is nothing to say.  S: bytes of the model, P ranks, L
-  // a host, H hosts, W workers, s a server's share.
+  // Columns of docs/strategies.md; empty if there is nothing to say.  S: bytes of the model, P:
+  // ranks, L: ranks per host, H: hosts, W: workers, s: share of a server.
   std::string_view phases{};
   std::string_view rounds{};
   std::string_view bytes{};  // sent by a rank in a step
   std::string_view file{};   // empty: <name>.cc
 
-  /// The row of the next axis that is taken where none is named: a schedule's exchange, an
-  /// exchange's update rule.  Empty: the first of its table.
+  /// The default row of the next axis: the exchange of a schedule, or the update rule of an
+  /// exchange.  Empty: the first row of its table.
   std::string_view partner{};
 
-  /// An exchange: the schedule that is taken where none is named.  Empty: the first of its table.
+  /// For an exchange: the default schedule.  Empty: the first row of its table.
   std::string_view schedule{};
 
-  /// An exchange: averages parameters with neighbors.  An update rule: parameters cross, not
+  /// An exchange: it averages parameters with neighbors.  An update rule: parameters cross, not
   /// gradients.
   bool parameters = false;
 
-  /// An exchange: sums in two halves, between which each rank has a shard.
+  /// An exchange: it sums in two halves, between which each rank has a shard.
   bool shards = false;
 
-  /// An update rule: what it needs, and why, as a predicate.
+  /// An update rule: what it needs of its exchange, and the reason, as a predicate for messages.
   ExchangeNeed need = ExchangeNeed::kAny;
   std::string_view because{};
 
-  /// An exchange: takes only values that it has prepared before the update.  An update rule: lets
-  /// it do so.
+  /// An exchange: it takes only values that prepare() has changed before the update.  An update
+  /// rule: it calls prepare() before the update.
   bool prepared = false;
 
-  /// An exchange: averages what has arrived, which may be late.  An update rule: may be given such
-  /// averages.
+  /// An exchange: it averages the values that have arrived, which may be late.  An update rule: it
+  /// accepts such averages.
   bool late = false;
 
-  /// An update rule that sends parameters: may be given averages of which a codec has carried the
+  /// An update rule that sends parameters: it accepts averages in which a codec compresses the
   /// changes.
   bool coded = false;
 };
 
-/// KEY=VALUE, as written.
+/// The options of a part, KEY=VALUE, as written.
 using OptionTexts = std::vector<std::pair<std::string, std::string>>;
 
-/// A row's options, every key resolved, in the row's order.
+/// The options of a row with all defaults filled in, in the row's order.
 class Options {
  public:
   Options() = default;
   explicit Options(std::vector<std::pair<std::string_view, std::string>> values)
       : values_(std::move(values)) {}
 
-  /// A missing key is a bug.
+  /// The value of `key`, which must exist.
   const std::string& text(std::string_view key) const;
 
-  /// Null where the row has no such key.
+  /// The value of `key`; null if the row has no such key.
   const std::string* find(std::string_view key) const;
 
   void erase(std::string_view key);
 
-  /// MiB as PyTorch counts them, in whole bytes, rounded down.
+  /// The value in MiB (2^20 bytes, as in PyTorch) in whole bytes, rounded down.
   std::int64_t bytes_of_mebibytes(std::string_view key) const;
 
   std::int64_t count(std::string_view key) const;
@@ -152,14 +152,15 @@ class Options {
 
 template <class Part>
 struct Row : RowInfo {
-  std::unique_ptr<Part> (*make)(const Options&) = nullptr;  // none: external
+  std::unique_ptr<Part> (*make)(const Options&) = nullptr;  // null: an external command performs it
 
-  /// An exchange of parameters of which a codec carries the changes: made in place of the other.
-  /// None: it has no such form.
+  /// Makes an exchange of parameters in which a codec compresses the changes.  Null: the row has no
+  /// such variant.
   std::unique_ptr<Part> (*make_coded)(const Options&, std::unique_ptr<CodecRule>) = nullptr;
 };
 
-/// The tables, in the order `paceline list` prints them; the first row of an axis is its default.
+/// The tables, in the order in which `paceline list` prints them.  The first row of an axis is its
+/// default.
 std::span<const Row<ScheduleRule>> schedules();
 std::span<const Row<ExchangeRule>> exchanges();
 std::span<const Row<CodecRule>> codecs();
@@ -171,18 +172,19 @@ struct AxisInfo {
   std::vector<RowInfo> rows;
 };
 
-/// All of the above, for printing.
+/// The rows of all tables, for printing.
 std::vector<AxisInfo> strategy_axes();
 
-/// What options are when the text does not say.
+/// The defaults that do not come from the tables.
 struct StrategyDefaults {
   double bucket_mb = 25;  // --bucket-mb
 };
 
-/// Every key of the row with its given or default value, numbers normalized. Throws UsageError.
+/// Returns every key of the row with its given or default value, numbers in canonical form.  Throws
+/// UsageError for an unknown key or an invalid value.
 Options resolve(const RowInfo& row, const OptionTexts& given, const StrategyDefaults& defaults);
 
-/// "name:key=value,...", without the values that RowInfo leaves implied.
+/// Returns "name:key=value,...", without implied options that have their default.
 std::string choice_text(const RowInfo& row, const Options& options);
 
 template <class Part>
@@ -199,63 +201,63 @@ struct StrategySpec {
   Choice<CodecRule> codec;
   Choice<UpdateRule> update;
 
-  /// Performed by a command outside Paceline; has no planner.
+  /// Whether a command outside Paceline performs the strategy, which then has no planner.
   bool external() const;
 
-  /// Guarantee of the first part that has one.  A rule that gives all ranks the same every H-th
-  /// step does so by a mean over all of them: over an exchange with neighbors, or in parts that
-  /// cross at different steps, consensus is left.
+  /// The guarantee of the first part that has one.  A periodic update rule makes all ranks equal
+  /// through a mean over all of them; over an exchange with neighbors, or if parts of the model
+  /// cross at different steps, its guarantee is kConsensus.
   Guarantee guarantee() const;
 
-  /// Whether these are parts of it, "NAME:KEY=VALUE+NAME", with these options as text() has them.
-  /// A key that a part does not have is a bug.
+  /// Whether all of `parts`, "NAME:KEY=VALUE+NAME", are parts of the strategy with these option
+  /// values.  A key that a part does not have is a bug.
   bool has(std::string_view parts) const;
 
   /// This strategy without its codec: values cross as they are.
   StrategySpec without_codec() const;
 
-  /// The value of the first option of this name; null: no part has it.
+  /// The value of the first option of this name; null if no part has it.
   const std::string* find_option(std::string_view key) const;
 
-  /// text() without these options of the schedule or whole word, as what strategies have in common
-  /// that differ in them.
+  /// text() without these options of the schedule or the whole strategy, to group strategies that
+  /// differ in them only.
   std::string text_without(std::initializer_list<std::string_view> keys) const;
 
-  /// Canonical text: the schedule or whole word with all its options, the
-  /// other parts where they are not the default.  Parses to an equal spec.
+  /// The canonical text: the schedule or the whole strategy with all its options, and the other
+  /// parts where they are not the default.  It parses to an equal spec.
   std::string text() const;
 };
 
-/// Throws UsageError that lists the known names, or keys, or says the rule
+/// Parses a strategy.  Throws UsageError that lists the known names or keys, or states the rule
 /// that forbids the combination.
 StrategySpec parse_strategy(std::string_view text, const StrategyDefaults& defaults = {});
 
-/// The strategy that a configuration or a request names, with its bucket size.
+/// Parses the strategy of a configuration or a request, with its bucket size.
 template <class Job>
 StrategySpec strategy_of(const Job& job) {
   return parse_strategy(job.strategy, {.bucket_mb = job.bucket_mb});
 }
 
-/// Rejects combinations of parts that the mathematics forbids: throws UsageError, which says the
-/// rule and what to take.
+/// Throws UsageError, which states the rule and what to take instead, for combinations of parts
+/// that the mathematics forbids.
 void check_combination(const StrategySpec& spec);
 
-/// Whether its planner decides by a profile and an alpha-beta model.
+/// Whether the strategy's planner needs a profile and an alpha-beta model.
 bool needs_times(const StrategySpec& spec);
 
-/// Whether the codec carries parameters, not gradients.
+/// Whether the codec compresses parameters, not gradients.
 bool codes_parameters(const StrategySpec& spec);
 
-/// Whether its update rule divides by the learning rate.
+/// Whether the strategy's update rule divides by the learning rate.
 bool divides_by_rate(const StrategySpec& spec);
 
-/// The exchange, with its codec where that carries parameters.
+/// Makes the exchange, including its codec if that compresses parameters.
 std::unique_ptr<ExchangeRule> make_exchange(const StrategySpec& spec);
 
-/// Throws UsageError for an external strategy.
+/// Makes the planner.  Throws UsageError for an external strategy.
 std::unique_ptr<Planner> make_planner(const StrategySpec& spec);
 
-/// A planner made of four parts, none of which knows another; messages have its name.
+/// Makes a planner of four parts, none of which knows another.  Messages call it `name`.
 std::unique_ptr<Planner> make_composed(std::string name, std::unique_ptr<ScheduleRule> schedule,
                                        std::unique_ptr<ExchangeRule> exchange,
                                        std::unique_ptr<CodecRule> codec,

@@ -7,11 +7,11 @@
 namespace paceline::strategies {
 namespace {
 
-/// As many buckets as any strategy takes apart.
+/// A number of layers that makes as many buckets as any strategy distinguishes.
 constexpr int kLayers = 8;
 
-/// The strategy in a bucket a tensor: schedules do not say in which steps ranks exchange, and some
-/// want times to make their buckets.
+/// The strategy with one bucket per tensor.  The schedule does not change the steps in which ranks
+/// exchange, and some schedules need times to make their buckets.
 StrategySpec by_tensor(StrategySpec strategy) {
   if (strategy.schedule.row != nullptr) {
     strategy.schedule = parse_strategy("wfbp").schedule;

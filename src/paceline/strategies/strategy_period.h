@@ -6,9 +6,10 @@
 
 namespace paceline::strategies {
 
-/// After how many steps the work of `world` ranks on these hosts repeats, whatever they train
-/// (plan::period_of_work); none: one host.  1 of a strategy that a command outside performs.
-/// Throws UsageError where the strategy does not exist for them.
+/// The number of steps after which the work of `world` ranks on these hosts repeats, for any
+/// network (plan::period_of_work).  Empty `hosts` stand for one host.  Returns 1 for a strategy
+/// that an external command performs.  Throws UsageError if the strategy does not exist for these
+/// ranks.
 Step period_of(const StrategySpec& strategy, Rank world, const plan::RanksPerHost& hosts);
 
 }  // namespace paceline::strategies

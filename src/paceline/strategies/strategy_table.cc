@@ -4,10 +4,10 @@
 #include "paceline/strategies/rows.h"
 #include "paceline/strategies/strategy.h"
 
-// The whole strategies; schedule_table.cc, exchange_table.cc, codec_table.cc and update_table.cc
-// hold the axes.  To add a part, write <name>.cc, declare its maker in rows.h and add its row to
-// the table of its axis; parsing,
-// `paceline list` and the conformance tests read these.
+// The table of whole strategies; schedule_table.cc, exchange_table.cc, codec_table.cc and
+// update_table.cc have the tables of the axes.  To add a part, write <name>.cc, declare its maker
+// in rows.h and add its row to the table of its axis.  Parsing, `paceline list` and the conformance
+// tests read these tables.
 
 namespace paceline::strategies {
 namespace {

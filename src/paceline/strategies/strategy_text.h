@@ -5,23 +5,23 @@
 #include <string_view>
 #include <vector>
 
-// How a strategy's text is cut, at each `+` and `,`.
+// Splits the text of a strategy at each `+` and `,`.
 
 namespace paceline::strategies {
 
-/// A part of a strategy as a text has it, whether this program knows it or not.
+/// One part of a strategy's text, whether or not the name is known.
 struct PartText {
   std::string name;
   std::vector<std::string> options;  // KEY=VALUE each
 };
 
-/// NAME:KEY=VALUE,...+NAME+...
+/// Splits a text of the form NAME:KEY=VALUE,...+NAME+... into its parts.
 std::vector<PartText> parts_of_text(std::string_view strategy);
 
 /// The names of the parts alone: "fusion+ps".
 std::string names_in_text(std::string_view strategy);
 
-/// Whether this piece of a list of strategies, which commas separate, is an option of the strategy
+/// Whether `text`, a piece of a comma-separated list of strategies, is an option of the strategy
 /// before it.
 bool is_option(std::string_view text);
 

@@ -6,8 +6,8 @@
 namespace paceline::strategies {
 namespace {
 
-/// The values of largest magnitude in each bucket cross, with their places; what stays behind is
-/// added to the next step's gradient (error feedback).
+/// The values of largest magnitude in each bucket cross, with their places.  The rest is added to
+/// the gradient of the next step (error feedback).
 ///
 ///   bytes sent     (P-1) k 8 a rank and bucket in float32, k = max(1, density
 ///                  of the bucket's n values, rounded down)
@@ -15,11 +15,11 @@ namespace {
 ///   guarantee      every rank has the same sum of the parts that crossed; the
 ///                  gradient is compressed
 ///
-/// Each rank chooses by the magnitude of its own gradient and residual; of equal magnitudes the
-/// lower place is taken, not a number counts as largest.
-/// A part of a bucket sends its share of the bucket's k.  The residual lies in the layout of the
-/// parameters, so other buckets find it where it was.
-/// Stich et al., NeurIPS 2018, arXiv:1809.07599; Lin et al., ICLR 2018, arXiv:1712.01887.
+/// Each rank chooses by the magnitude of the sum of its own gradient and residual.  Of equal
+/// magnitudes the lower place is taken; NaN counts as largest.  A part of a bucket sends its share
+/// of the bucket's k.  The residual lies in the layout of the parameters, so a changed set of
+/// buckets finds the same residual.  Stich et al., NeurIPS 2018, arXiv:1809.07599; Lin et al., ICLR
+/// 2018, arXiv:1712.01887.
 class TopK final : public SparseCodec {
  public:
   explicit TopK(double density) : SparseCodec("topk", Combination::kGather, density, {kMine}) {}

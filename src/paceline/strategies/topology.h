@@ -12,8 +12,9 @@
 #include "paceline/plan/comm_plan.h"
 #include "paceline/strategies/plan_words.h"
 
-// Graphs over which nodes average, as `topology=` names them: NAME or NAME:PARAMETER.  Each family
-// lives in one file of strategies/topologies/, and each graph has one row in topologies/table.cc.
+// Graphs over which nodes average, named by the option `topology=` as NAME or NAME:PARAMETER.  Each
+// family of graphs is in one file of strategies/topologies/, and each graph has one row in
+// topologies/table.cc.
 
 namespace paceline::strategies {
 
@@ -27,80 +28,80 @@ struct Neighbor {
 struct Mixing {
   double self = 1;
   std::vector<Neighbor> from;
-  std::vector<Rank> to;  // who receives this node's x
+  std::vector<Rank> to;  // the nodes that receive this node's x
 };
 
 /// The nodes of a graph: ranks, or hosts.
 struct Nodes {
   Rank count = 1;
-  Rank local = 1;  // neighbors in rank order that share a host; 0: hosts differ
+  Rank local = 1;  // ranks per host, in rank order; 0: hosts have unequal sizes
 };
 
 class Topology {
  public:
   virtual ~Topology() = default;
 
-  /// After how many steps the graph repeats; 1: it is static.
+  /// The number of steps after which the graph repeats; 1 for a static graph.
   virtual Step period() const { return 1; }
 
-  /// The row of `node` in the mixing matrix of a step.  Steps that are a whole number of periods
-  /// apart have equal rows.
+  /// The row of `node` in the mixing matrix of a step.  Rows of steps that lie a multiple of the
+  /// period apart are equal.
   virtual Mixing mixing(Rank node, Step step) const = 0;
 
   /// The largest number of nodes that `node` receives from in one step.
   virtual std::size_t degree(Rank node) const;
 
-  /// Nodes in blocks of so many may be rotated without a change of the graph; 0: nobody may move.
+  /// Rotating the nodes by a multiple of this number leaves the graph unchanged; 0: no rotation
+  /// does.
   virtual Rank block() const { return 0; }
 
-  /// The first row or column of W that does not sum to 1, with its sum; empty where all do, as in
-  /// every graph that is defined here.
+  /// Describes the first row or column of W that does not sum to 1, with its sum; empty if all sum
+  /// to 1, as in every built-in graph.
   virtual std::string imbalance() const { return {}; }
 
-  /// Why values only go round, so that repeated averages never end at one; empty where they do end
-  /// there, as in every graph that is defined here.
+  /// Says why values only circulate, so that repeated averages never converge to a common value;
+  /// empty if they converge, as in every built-in graph.
   virtual std::string recurrence() const { return {}; }
 };
 
-/// The graph with other weights, those of push-sum: each node shares what it has out among itself
-/// and those it sends to, in equal parts, a_ij = 1 / (1 + receivers of j).  Columns sum to 1, rows
-/// need not.
+/// Returns the graph with the weights of push-sum: each node divides its value equally among itself
+/// and its receivers, a_ij = 1 / (1 + receivers of j).  Columns sum to 1; rows need not.
 std::unique_ptr<const Topology> even_shares(std::unique_ptr<const Topology> graph);
 
-/// The largest degree of all nodes.
+/// The largest degree of any node.
 std::size_t largest_degree(const Topology& topology, Rank nodes);
 
-/// The first two nodes that do not receive from each other with equal weights in this step, with
-/// these; empty where all do.
+/// Describes the first two nodes that do not receive from each other with equal weights in this
+/// step, with the weights; empty if all do.
 std::string asymmetry_of(const Topology& topology, Rank nodes, Step step = 0);
 
 using MakeTopology = std::function<std::unique_ptr<const Topology>(const Nodes& nodes)>;
 
 struct TopologyRow {
   std::string_view name{};
-  std::string_view parameter{};  // what stands behind the colon; empty: nothing
-  std::string_view fallback{};   // the parameter where none is given
+  std::string_view parameter{};  // what the text behind the colon is; empty: no parameter is taken
+  std::string_view fallback{};   // the parameter if none is given
   std::string_view summary{};
   std::string_view paper{};
-  /// Throws UsageError for a parameter that cannot be.
+  /// Throws UsageError for an invalid parameter.
   MakeTopology (*make)(const std::string& parameter);
 };
 
-/// In the order `paceline list topologies` prints them.
+/// The table of topologies, in the order in which `paceline list topologies` prints them.
 std::span<const TopologyRow> topologies();
 
-/// A topology by name, before the nodes are known.
+/// A topology that has been named; the nodes are not known yet.
 class TopologyChoice {
  public:
-  /// Reads the file of an edge list.  Throws UsageError that lists the known names, or says what
-  /// the parameter may be.
+  /// Parses `text` and reads the file of an edge list.  Throws UsageError that lists the known
+  /// names, or says which parameters are valid.
   explicit TopologyChoice(std::string_view text);
 
   /// The name, with its parameter unless that is the default.
   const std::string& text() const { return text_; }
 
-  /// Throws UsageError where the graph does not exist for these nodes.  One node alone has a graph
-  /// without edges.
+  /// Makes the graph on these nodes.  Throws UsageError if it does not exist for them.  A single
+  /// node has a graph without edges.
   std::unique_ptr<const Topology> on(const Nodes& nodes) const;
 
  private:

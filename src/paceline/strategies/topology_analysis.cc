@@ -26,7 +26,7 @@ void add_scaled(std::vector<double>& sum, double weight, const std::vector<doubl
   }
 }
 
-/// The matrix of the step, times `matrix`.
+/// The mixing matrix of the step multiplied by `matrix`.
 Matrix advanced(const Topology& topology, Step step, const Matrix& matrix) {
   const auto nodes = static_cast<Rank>(matrix.size());
   Matrix product = zeros(nodes);
@@ -132,7 +132,7 @@ double second_eigenvalue(const Matrix& matrix) {
 
 std::optional<Step> steps_to_consensus(const Topology& topology, Rank nodes, Step most_steps) {
   constexpr double kExact = 1e-9;
-  constexpr double kRounding = 1e-12;  // what is left there falls by chance
+  constexpr double kRounding = 1e-12;  // below this distance, changes are rounding errors
   Matrix product = identity(nodes);
   double before = distance_to_mean(product);
   for (Step step = 0; step < most_steps && before > kRounding; ++step) {
@@ -147,7 +147,7 @@ std::optional<Step> steps_to_consensus(const Topology& topology, Rank nodes, Ste
 }
 
 std::string imbalance_of(const Matrix& matrix) {
-  constexpr double kTolerance = 1e-12;  // of sums of doubles
+  constexpr double kTolerance = 1e-12;  // for the rounding of sums of doubles
   std::vector<double> columns(matrix.size(), 0.0);
   for (std::size_t i = 0; i < matrix.size(); ++i) {
     double sum = 0;

@@ -15,13 +15,13 @@
 namespace paceline::strategies {
 namespace {
 
-/// One of the forms that cross of a slice: its bytes a byte of the slice.
+/// One of the wire forms of a slice; `share` is its bytes per byte of the slice.
 struct Form {
   double share = 1;
   Combination how = Combination::kSum;
 };
 
-/// Forms of the whole model; a bucket's are taken as its part of them.
+/// The wire forms of the whole model.  A bucket's forms are taken as its share of these.
 std::vector<Form> forms_of(const CodecRule& codec, PlanInput input) {
   input.loss_scaling = false;
   SetupBuilder builder(input, one_group(input.model));
@@ -46,7 +46,8 @@ const CodecRule& codec_of(const CodedExchange& transfer) {
   return own == nullptr ? transfer.codec : *own;
 }
 
-/// `exchange` must outlive it.
+/// The time of an exchange of these forms, as a function of the slice's bytes.  `exchange` must
+/// outlive the function.
 TransferTime::OfBytes time_on(PlanInput input, const ExchangeRule& exchange,
                               const std::vector<Form>& forms) {
   return [input = std::make_shared<const PlanInput>(std::move(input)), &exchange,

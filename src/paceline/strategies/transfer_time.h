@@ -14,28 +14,29 @@ namespace paceline::strategies {
 
 struct CodedExchange;
 
-/// How long a slice of so many bytes takes to cross, and what transfers take from each other.
+/// The predicted time that a slice takes to cross, as a function of its bytes, and the effect of
+/// transfers that cross at the same time.
 class TransferTime {
  public:
   using OfBytes = std::function<Picoseconds(std::int64_t bytes)>;
 
-  /// Slices cross one after the other.
+  /// A model in which slices cross one after the other.
   template <std::invocable<std::int64_t> Alone>
   requires(!std::same_as<std::remove_cvref_t<Alone>, TransferTime>)
       TransferTime(Alone alone)  // NOLINT(google-explicit-constructor)
       : alone_(std::move(alone)) {}
 
-  /// Up to `concurrent_collectives` slices at once, 0: all that are ready; each starts up by
-  /// itself, for `start`, then they share the wire.
+  /// A model in which up to `concurrent_collectives` slices cross at once (0: all that are ready).
+  /// Each first takes its own start-up time `start`; after that, they share the wire.
   TransferTime(OfBytes alone, OfBytes start, std::int32_t concurrent_collectives)
       : alone_(std::move(alone)),
         start_(std::move(start)),
         concurrent_collectives_(concurrent_collectives) {}
 
-  /// Alone on the network.
+  /// The time of a slice that is alone on the network.
   Picoseconds operator()(std::int64_t bytes) const { return alone_(bytes); }
 
-  /// The part of it in which no byte flows; only where several cross at once.
+  /// The part of this time in which no byte flows.  Valid only if several slices cross at once.
   Picoseconds start(std::int64_t bytes) const { return start_(bytes); }
 
   bool one_by_one() const { return concurrent_collectives_ == 1; }
@@ -46,12 +47,13 @@ class TransferTime {
   std::int32_t concurrent_collectives_ = 1;
 };
 
-/// The duration of a slice's exchange, in the codec's form, by the alpha-beta model of the input;
-/// called, it throws UsageError where there is none.  The parts of `transfer` must outlive it.
+/// The predicted time of a slice's exchange, in the codec's form, by the alpha-beta model of the
+/// input.  The returned function throws UsageError if the input has no such model.  The parts of
+/// `transfer` must outlive it.
 TransferTime transfer_time(const PlanInput& input, const CodedExchange& transfer);
 
-/// Bytes that count against the credit for each byte of a slice: the codec's forms of all rounds,
-/// of all ranks where they are gathered.
+/// The number of bytes that count against the credit per byte of a slice: those of the codec's
+/// forms in all rounds, and of all ranks where forms are gathered.
 double share_on_credit(const PlanInput& input, const CodedExchange& transfer);
 
 }  // namespace paceline::strategies

@@ -6,8 +6,8 @@ namespace paceline::strategies {
 namespace {
 
 /// Every tensor crosses by itself as soon as its gradient is final, beside the rest of backward
-/// (wait-free backpropagation).  All of them are applied together, as the originals wait for the
-/// last in step().
+/// (wait-free backpropagation).  All tensors are applied together, as in the original
+/// implementations, which wait for the last one in step().
 ///
 ///   rounds per step            one exchange per tensor, none waits for another
 ///   bytes sent, rank and step  those of exchanging S = model size

@@ -12,8 +12,8 @@ namespace {
 
 constexpr auto kWinPut = "win-put";
 constexpr auto kWindowCommunicator = "windows";
-/// How many steps the newest value of a neighbor may be old: in effect any number, for the slots
-/// end the lead of a rank before.
+/// The largest age, in steps, of a neighbor's newest value.  It is effectively unlimited, because
+/// the slots stop a rank that runs ahead earlier.
 constexpr Step kAnyAge = 64;
 constexpr Step kMostSlots = 16;
 
@@ -21,21 +21,22 @@ std::string slot_name(Step slot) { return fmt::format("put{}", slot); }
 
 std::string window_name(std::size_t neighbor) { return fmt::format("window{}", neighbor); }
 
-/// Every rank puts its values into a window of each neighbor that takes them, and mixes what the
-/// windows of its own hold: the newest that has arrived, at first its own values.  It waits for
-/// nobody whose values are late.
+/// Every rank puts its values into a window of each neighbor that receives them, and averages with
+/// the contents of its own windows: the newest values that have arrived, and at first its own
+/// values.  It waits for no neighbor whose values are late.
 ///
 ///   rounds per exchange            1, which nothing waits for
 ///   bytes sent, rank and exchange  degree * S   S = bytes of the slice
 ///   extra memory, rank             (slots + 2 degree) * S of the model
 ///   guarantee                      consensus; not reproducible
 ///
-/// What is put lies in one of `slots` copies, used in turn, until it has been taken: a rank that is
-/// `slots` steps ahead of a neighbor waits for it. Messages arrive beside the windows, and a kernel
-/// copies them, so nobody sees half a message.  Where the graph changes, a window is that of the
-/// step's neighbor: a late sender delays the puts behind its own, but no step. BlueFog, 2021,
-/// arXiv:2111.04287 (its puts overwrite each other in the neighbor's memory, and no lead ends);
-/// Lian et al., ICML 2018, arXiv:1710.06952.
+/// A put is sent from one of `slots` copies of the values, used in turn, which stays until the
+/// neighbor has received it: a rank that is `slots` steps ahead of a neighbor waits for it.
+/// Messages arrive in receive buffers, and a kernel copies them into the windows, so no rank reads
+/// half a message.  If the graph changes between steps, a window belongs to the neighbor of the
+/// step: a late sender delays the puts behind its own, but no step.  BlueFog, 2021,
+/// arXiv:2111.04287 (its puts overwrite each other in the neighbor's memory, and nothing limits how
+/// far a rank runs ahead); Lian et al., ICML 2018, arXiv:1710.06952.
 class WinPut final : public ExchangeRule {
  public:
   explicit WinPut(const Options& options)

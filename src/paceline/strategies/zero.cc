@@ -7,8 +7,8 @@
 #include "paceline/base/error.h"
 #include "paceline/strategies/rows.h"
 
-// The optimizer's state, and with zero-2 the summed gradients, cut into shards among the ranks.
-// Rajbhandari et al. (ZeRO), SC 2020, arXiv:1910.02054.
+// Update rules that shard the optimizer's state, and with zero-2 also the summed gradients, among
+// the ranks.  Rajbhandari et al. (ZeRO), SC 2020, arXiv:1910.02054.
 
 namespace paceline::strategies {
 namespace {
@@ -18,14 +18,15 @@ constexpr std::string_view kShards = "gradient_shards";
 constexpr std::size_t kSlots = 2;
 constexpr Rank kMostShardsApart = 256;
 
-/// What both rules do with a rank's shards.
+/// The work with a rank's shards that both rules share.
 class ShardedUpdate : public UpdateRule {
  public:
   explicit ShardedUpdate(std::string_view name) : name_(name) {}
 
-  /// What of the exchange's symmetry leaves each rank its shard: others hold other numbers of
-  /// tensors.  Of more shards than kMostShardsApart each is like the first one, which no filling
-  /// follows: as long as an update costs what its elements cost, none takes longer.
+  /// The part of the exchange's symmetry that keeps each rank's shard at its rank, because shards
+  /// have different numbers of tensors.  With more than kMostShardsApart shards, all count as equal
+  /// to the first shard, which has no padding after it: if the time of an update depends only on
+  /// the number of elements, no shard takes longer than the first.
   Symmetry symmetry(const ExchangeTraits& exchange) const override {
     if (exchange.shards > kMostShardsApart) {
       return exchange.symmetry;
@@ -51,14 +52,15 @@ class ShardedUpdate : public UpdateRule {
   }
 
  protected:
-  /// Of `slice`, a bucket or a part of one that is a multiple of the shards.
+  /// This rank's shard of `slice`, which is a bucket or a part of one whose length is a multiple of
+  /// the shards.
   static Slice own_shard(const Slice& slice, const StrategyProgram& program) {
     const ExchangeTraits traits = program.exchange_traits();
     return shard_of(slice, traits.own_shard.value_or(0),
                     program.input().world == 1 ? 1 : traits.shards);
   }
 
-  /// Clips this rank's shards of the summed gradients by the norm of all ranks'.
+  /// Clips this rank's shards of the summed gradients by the norm over the shards of all ranks.
   static void clip_shards(const std::vector<Access>& gradients, StrategyProgram& program) {
     const PlanInput& input = program.input();
     if (input.world > 1) {
@@ -68,8 +70,7 @@ class ShardedUpdate : public UpdateRule {
     }
   }
 
-  /// Applies this rank's shard of the summed gradients to its shard of
-  /// `values`.
+  /// Applies this rank's shard of the summed gradients to its shard of `values`.
   static void update_shard(const Slice& values, const Slice& gradients, StrategyProgram& program) {
     const PlanInput& input = program.input();
     const Rank shards = input.world == 1 ? 1 : program.exchange_traits().shards;
@@ -81,9 +82,9 @@ class ShardedUpdate : public UpdateRule {
 };
 
 /// Every rank keeps the state of the optimizer for its own shard of each bucket.  The exchange sums
-/// the gradients and leaves each rank its shard; the rank applies it; then the shards of the
-/// parameters are spread.  On what the ranks hold this is `gradients`, with the optimizer's work
-/// and memory divided.
+/// the gradients and leaves each rank its shard; the rank applies the shard; then the ranks gather
+/// the shards of the parameters.  The resulting parameters are those of `gradients`, with the
+/// optimizer's work and memory divided among the ranks.
 ///
 ///   rounds per step            that of the exchange
 ///   bytes sent, rank and step  those of exchanging S = model size
@@ -100,7 +101,8 @@ class Zero1 final : public ShardedUpdate {
     program.start_exchange(bucket.gradients);
   }
 
-  /// A schedule may start parts of buckets: each has its own shards.
+  /// Updates the bucket's shard.  A schedule may start parts of buckets; each part has its own
+  /// shards.
   void finish(const Bucket& bucket, StrategyProgram& program) const override {
     update_shard(bucket.values, own_shard(bucket.gradients, program), program);
     program.finish_exchange(bucket.values);
@@ -117,9 +119,9 @@ class Zero1 final : public ShardedUpdate {
   }
 };
 
-/// As `zero-1`, and no rank keeps the gradients: a bucket's are summed as soon as its backward has
-/// ended, each rank keeps its shard of the sum, and the memory serves the next bucket but one.  So
-/// backward runs ahead of the exchange by one bucket.
+/// As `zero-1`, but no rank keeps the gradients: a bucket's gradients are summed as soon as its
+/// backward has ended, each rank keeps its shard of the sum, and the memory is reused by the next
+/// bucket but one.  So backward can run one bucket ahead of the exchange.
 ///
 ///   rounds per step            that of the exchange
 ///   bytes sent, rank and step  those of exchanging S = model size; its half
@@ -147,7 +149,8 @@ class Zero2 final : public ShardedUpdate {
     }
   }
 
-  /// The exchange of a bucket begins here: the gradients of the next bucket but one take its place.
+  /// Starts the exchange of each bucket already here, because the gradients of the next bucket but
+  /// one reuse its memory.
   void compute(StrategyProgram& program) const override {
     if (program.input().world == 1) {
       program.compute();
@@ -173,7 +176,7 @@ class Zero2 final : public ShardedUpdate {
     if (program.input().world == 1) {
       return;
     }
-    std::vector<Access> sums;  // without what fills a bucket up
+    std::vector<Access> sums;  // without the padding of buckets
     for (const Bucket& bucket : program.buckets()) {
       const Slice shard = own_shard(bucket.values, program);
       const Slice sum = own_sum(bucket, program);
@@ -186,7 +189,8 @@ class Zero2 final : public ShardedUpdate {
 
   void finish(const Bucket&, StrategyProgram&) const override {}
 
-  /// A schedule may cut what it starts and finishes finer than what compute() gave.
+  /// Updates whole buckets: a schedule may call start() and finish() with parts that are smaller
+  /// than the buckets of compute().
   void apply(const Bucket& bucket, StrategyProgram& program) const override {
     for (const Bucket& mine : buckets_in(bucket, program)) {
       update_shard(mine.values,
@@ -196,13 +200,14 @@ class Zero2 final : public ShardedUpdate {
   }
 
  private:
-  /// Later micro-batches add to what lies there: another bucket's gradients.
+  /// Sets the bucket's gradients to zero.  Later micro-batches add to this memory, which has
+  /// another bucket's gradients.
   static void forget(const Bucket& bucket, Program& program) {
     program.kernel("linear", {}, {{bucket.gradients}});
   }
 
-  /// The sum of the first micro-batch goes to its place; each later one is left in the bucket and
-  /// added.
+  /// Appends the sum of one micro-batch.  The sum of the first micro-batch is written to its place;
+  /// that of a later one is left in the bucket and added.
   static void sum(const Bucket& bucket, int micro, StrategyProgram& program) {
     const Slice kept = own_sum(bucket, program);
     for (WireSlice wire_slice :

@@ -6,14 +6,15 @@
 
 #include "paceline/strategies/topologies/rows.h"
 
-// The Base-(k+1) graph: every node has the exact mean after a finite number of steps, whatever the
-// number of nodes, with at most k neighbors a step. Takezawa et al., NeurIPS 2023,
+// The Base-(k+1) graph gives every node the exact mean after a finite number of steps, for any
+// number of nodes, with at most k neighbors per step.  Takezawa et al., NeurIPS 2023,
 // arXiv:2305.11420, algorithms 1 to 3.
 
 namespace paceline::strategies {
 namespace {
 
-/// The fewest factors of at most `most` each, not ascending.
+/// Returns the fewest factors, each at most `most`, whose product is `product`, in descending
+/// order.
 std::optional<std::vector<Rank>> fewest_factors(Rank product, Rank most) {
   if (product == 1) {
     return std::vector<Rank>{};
@@ -32,17 +33,18 @@ std::optional<std::vector<Rank>> fewest_factors(Rank product, Rank most) {
   return best;
 }
 
-/// The k-peer hyper-hypercube graph: `nodes` is a product of factors of at most k + 1; in step t a
-/// node averages with those that differ in its t-th digit only.  All have the exact mean after as
-/// many steps as there are factors. Takezawa et al., NeurIPS 2023, arXiv:2305.11420, algorithm 1.
+/// The k-peer hyper-hypercube graph.  `nodes` is a product of factors of at most k + 1.  In step t
+/// a node averages with the nodes that differ from it only in digit t.  After as many steps as
+/// there are factors, all nodes have the exact mean.  Takezawa et al., NeurIPS 2023,
+/// arXiv:2305.11420, algorithm 1.
 class Hypercube {
  public:
-  /// `nodes` has no prime factor above `base` = k + 1.
+  /// `nodes` must have no prime factor above `base` = k + 1.
   Hypercube(Rank nodes, Rank base) : factors_(*fewest_factors(nodes, base)) {}
 
   Step steps() const { return static_cast<Step>(factors_.size()); }
 
-  /// The other nodes of its group in step `step` of 0 .. steps() - 1.
+  /// The other nodes of the group of `node` in step `step`, from 0 to steps() - 1.
   std::vector<Rank> others(Rank node, Step step) const {
     Rank stride = 1;
     for (Step t = 0; t < step; ++t) {
@@ -63,7 +65,7 @@ class Hypercube {
   std::vector<Rank> factors_;
 };
 
-/// Average with `others`, which take the same weight of one another.
+/// The row of a node that averages with `others`, each with the same weight in both directions.
 Mixing mutual(const std::vector<Rank>& others, double weight, Rank offset) {
   Mixing mixing;
   mixing.self = 1 - static_cast<double>(others.size()) * weight;
@@ -83,7 +85,7 @@ Mixing averaged(const Hypercube& cube, Rank node, Step step, Rank offset) {
 }
 
 /// The simple Base-(k+1) graph.  The digits of the number of nodes in base k+1 cut the nodes into
-/// parts, each of `digit` blocks of a power of the base.
+/// parts; each part has `digit` blocks, whose size is a power of the base.
 ///
 ///   1. Every part takes its mean.
 ///   2. Part after part exchanges with all parts behind it, so that the mean of
@@ -141,10 +143,10 @@ class SimpleBase {
   struct Part {
     Rank begin = 0;
     Rank block = 1;   // nodes
-    Rank blocks = 1;  // a digit
-    Rank left = 0;    // nodes from begin on
-    Hypercube all;    // of the part
-    Hypercube one;    // of a block
+    Rank blocks = 1;  // number of blocks: a digit
+    Rank left = 0;    // number of nodes from `begin` on
+    Hypercube all;    // connects the part
+    Hypercube one;    // connects a block
   };
 
   /// The i-th node behind the part exchanges with the i-th node of each of the part's blocks.
@@ -165,7 +167,7 @@ class SimpleBase {
   std::vector<Part> parts_;
 };
 
-/// The largest divisor without a prime factor above `base`.
+/// The largest divisor of `nodes` that has no prime factor above `base`.
 Rank smooth_part(Rank nodes, Rank base) {
   Rank part = 1;
   for (Rank factor = 2; factor <= base; ++factor) {
@@ -176,8 +178,8 @@ Rank smooth_part(Rank nodes, Rank base) {
   return part;
 }
 
-/// The nodes in `groups` equal groups: each takes its mean by a simple graph, then nodes at the
-/// same place of all groups by a hyper-hypercube.
+/// Divides the nodes into equal groups of `group` nodes.  First each group takes its mean by a
+/// simple graph; then the nodes at the same place of all groups average by a hyper-hypercube.
 class Base final : public Topology {
  public:
   Base(Rank group, SimpleBase inside, Hypercube across)
@@ -214,7 +216,7 @@ class Base final : public Topology {
   Hypercube across_;
 };
 
-/// The shorter of both graphs of the paper.
+/// Of the two graphs of the paper, the one with the shorter period.
 std::unique_ptr<const Topology> shortest(Rank nodes, Rank base) {
   const Rank groups = smooth_part(nodes, base);
   Base grouped(nodes / groups, SimpleBase(nodes / groups, base), Hypercube(groups, base));

@@ -15,15 +15,15 @@
 namespace paceline::strategies {
 namespace {
 
-/// Every node sends so many nodes ahead and receives from as many behind, with equal weights: 1 /
-/// (distances + 1) for each and for itself.
+/// Every node sends to the nodes that lie `distances` ahead and receives from those as far behind.
+/// The weight of each of them and of the node itself is 1 / (number of distances + 1).
 class Circulant final : public Topology {
  public:
-  /// `distances`: those of every step.
+  /// `distances` are those of every step.
   Circulant(Rank nodes, std::vector<Rank> distances)
       : nodes_(nodes), distances_{std::move(distances)} {}
 
-  /// `distances[t]`: those of step t.
+  /// `distances[t]` are those of step t.
   Circulant(Rank nodes, std::vector<std::vector<Rank>> distances)
       : nodes_(nodes), distances_(std::move(distances)) {}
 
@@ -50,7 +50,7 @@ class Circulant final : public Topology {
   std::vector<std::vector<Rank>> distances_;
 };
 
-/// 1, base, base^2, ... below `bound`.
+/// The powers 1, base, base^2, ... that are below `bound`.
 std::vector<Rank> powers_below(Rank bound, Rank base) {
   std::vector<Rank> powers;
   for (Step power = 1; power < bound; power *= base) {
@@ -70,7 +70,7 @@ MakeTopology make_exp(const std::string& base) {
   };
 }
 
-/// Each step uses one of the distances of exp, in turn.
+/// Each step uses the next one of the distances of make_exp(), in turn.
 MakeTopology make_one_peer_exp(const std::string& base) {
   return [by = parameter_number("one-peer-exp", base, 2)](const Nodes& nodes) {
     std::vector<std::vector<Rank>> steps;
@@ -81,8 +81,8 @@ MakeTopology make_one_peer_exp(const std::string& base) {
   };
 }
 
-// Neighbors are the nodes whose distance, counted the shorter way round, is a power of the base:
-// BlueFog's SymmetricExponentialGraph.
+// The neighbors are the nodes whose distance, counted the shorter way around, is a power of the
+// base, as in BlueFog's SymmetricExponentialGraph.
 MakeTopology make_symmetric_exp(const std::string& base) {
   return [by = parameter_number("symmetric-exp", base, 2)](const Nodes& nodes) {
     const auto powers = powers_below(nodes.count, by);
@@ -97,7 +97,7 @@ MakeTopology make_symmetric_exp(const std::string& base) {
   };
 }
 
-// Two nodes are neighbors once, not on both sides.
+// In a ring of two nodes, the other node is one neighbor, not two.
 MakeTopology make_ring(const std::string& direction) {
   if (direction != "both" && direction != "left" && direction != "right") {
     throw UsageError(fmt::format("topology 'ring:{}': both, left or right is wanted", direction));

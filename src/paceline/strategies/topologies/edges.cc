@@ -15,23 +15,24 @@
 #include "paceline/strategies/topologies/rows.h"
 #include "paceline/strategies/topology_analysis.h"
 
-// A graph that the user writes: a line FROM TO [WEIGHT] for each edge, ranks from 0, `#` begins a
-// comment.  FROM sends its value, TO takes it with that weight.  A line with FROM = TO is a node's
-// own weight; left out, it is what the others leave of 1.  One that is given may be rounded: where
-// a row then sums to 1 within kRounding, the own weight is what the others leave, too. Without
-// weights each node weighs all it has equally.
+// A graph from a file of the user.  Each edge is a line FROM TO [WEIGHT]; ranks count from 0, and
+// `#` begins a comment.  FROM sends its value, and TO receives it with that weight.  A line with
+// FROM = TO gives a node's own weight.  Without such a line, the own weight is 1 less the weights
+// of the node's other lines.  A given own weight may be rounded: if the row sums to 1 within
+// kRounding, this difference replaces it.  If no line has a weight, each node weighs its own value
+// and all received values equally.
 
 namespace paceline::strategies {
 namespace {
 
-constexpr Rank kMostNodes = 1024;   // the matrix of a file is examined
-constexpr double kRounding = 1e-6;  // of an own weight that a file gives
+constexpr Rank kMostNodes = 1024;   // limits the work on the matrix of a file
+constexpr double kRounding = 1e-6;  // tolerance for an own weight from a file
 
 struct EdgeLine {
   Rank from = 0;
   Rank to = 0;
   std::optional<double> weight;
-  std::size_t line = 0;  // of the file, from 1 on
+  std::size_t line = 0;  // line number in the file, from 1
 
   Rank larger() const { return std::max(from, to); }
 };
@@ -116,7 +117,8 @@ std::vector<EdgeLine> edges_in(const std::string& path) {
   return edges;
 }
 
-// What the weights of the others leave of 1; sums of doubles are rounded.
+// Returns 1 less the weights of the other nodes, with values that are only rounding errors set to
+// 0.
 double rest_of(const std::string& path, Rank node, const Mixing& row) {
   constexpr double kNothing = 1e-12;
   double rest = 1;
@@ -162,7 +164,7 @@ std::map<Rank, Mixing> rows_of(const std::string& path, const std::vector<EdgeLi
   return rows;
 }
 
-// The first node that `next` does not lead to from node 0, in any number of steps.
+// The first node that cannot be reached from node 0 along `next`.
 template <class Next>
 std::optional<Rank> unreached(Rank nodes, const Next& next) {
   std::vector<bool> reached(static_cast<std::size_t>(nodes));
@@ -183,8 +185,8 @@ std::optional<Rank> unreached(Rank nodes, const Next& next) {
                                   : std::optional(static_cast<Rank>(missing - reached.begin()));
 }
 
-// The greatest number that divides the lengths of all closed walks, of a graph in which every node
-// leads to every other.  Where it is above 1, values only go round.
+// The greatest common divisor of the lengths of all closed walks, for a graph in which every node
+// reaches every other node.  If it is above 1, values only circulate.
 Rank cycle_of(const std::vector<std::vector<Rank>>& takers, const Topology& graph) {
   std::vector<Rank> steps_from_0(takers.size(), -1);
   std::vector<Rank> open{0};
@@ -208,7 +210,7 @@ Rank cycle_of(const std::vector<std::vector<Rank>>& takers, const Topology& grap
   return cycle;
 }
 
-// Averages of parts that are not connected never end at one mean.
+// Throws UsageError if some node does not reach another, since averages then never reach one mean.
 void check_connected(const std::string& path, const std::vector<std::vector<Rank>>& takers,
                      const std::vector<std::vector<Rank>>& sources) {
   const auto nodes = static_cast<Rank>(takers.size());
@@ -224,7 +226,7 @@ void check_connected(const std::string& path, const std::vector<std::vector<Rank
   }
 }
 
-// Why values only go round, of nodes that the edges connect; empty where they do not.
+// Says why values only circulate among the nodes, which must be connected; empty if they do not.
 std::string recurrence_of(const std::string& path, const std::map<Rank, Mixing>& rows, Rank nodes) {
   const Edges graph(rows);
   std::vector<std::vector<Rank>> takers(static_cast<std::size_t>(nodes));

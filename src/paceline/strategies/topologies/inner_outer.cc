@@ -10,19 +10,20 @@
 namespace paceline::strategies {
 namespace {
 
-/// Distances 1, 2, 4, ..., one a step, `count` of them before they repeat.
+/// The distances 1, 2, 4, ..., one per step; they repeat after `count` steps.
 struct Wheel {
   Step count = 1;
 
   Rank at(Step step) const { return static_cast<Rank>(Step{1} << (step % count)); }
 };
 
-/// The largest n with 2^n <= value, plus 1.
+/// 1 plus the largest n for which 2^n <= value.
 Step powers_up_to(Rank value) { return std::bit_width(static_cast<std::uint32_t>(value)); }
 
-/// Local rank step mod L goes to the same place on another host, the others stay inside and step
-/// over that place.  Every step is a permutation.  One counter turns all wheels, as in BlueFog, so
-/// a place may always go equally far.
+/// In each step, the rank at place (step mod L) of each host sends to the same place on another
+/// host.  The other ranks send inside their host and skip that place.  Every step is a permutation.
+/// All distances advance with the same step counter, as in BlueFog, so a place may always send
+/// equally far.
 class InnerOuter final : public Topology {
  public:
   InnerOuter(const Nodes& nodes, Wheel outer, Wheel inner)

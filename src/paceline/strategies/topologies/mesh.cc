@@ -10,8 +10,8 @@
 namespace paceline::strategies {
 namespace {
 
-/// A grid without wrap-around, nodes row by row.  Metropolis-Hastings:
-/// w_ij = 1 / max(|N_i|, |N_j|), a node being one of its own neighbors.
+/// A grid without wrap-around, in which nodes are numbered row by row.  The weights are those of
+/// Metropolis-Hastings: w_ij = 1 / max(|N_i|, |N_j|), where N_i includes node i itself.
 class Mesh final : public Topology {
  public:
   Mesh(Rank rows, Rank columns) : rows_(rows), columns_(columns) {}
@@ -52,7 +52,7 @@ class Mesh final : public Topology {
   Rank columns_;
 };
 
-/// The largest divisor that is no larger than the root.
+/// The largest divisor of `nodes` that is not above the square root.
 Rank rows_of_square(Rank nodes) {
   auto rows = static_cast<Rank>(std::sqrt(static_cast<double>(nodes)));
   while (nodes % rows != 0) {

@@ -10,9 +10,9 @@ namespace {
 
 constexpr Step kMatchings = 64;
 
-/// Nodes in random order, taken two by two; with an odd number one stays alone. That some parts
-/// meet in none of 64 matchings has a probability of at most 3^-63 (three or four nodes), so no
-/// seed is examined.
+/// Pairs the nodes at random in each step; if their number is odd, one stays alone.  The
+/// probability that the 64 matchings leave some parts unconnected is at most 3^-63 (three or four
+/// nodes), so seeds are not checked.
 class RandomMatching final : public Topology {
  public:
   RandomMatching(Rank nodes, Rank seed) : nodes_(nodes), seed_(seed) {}

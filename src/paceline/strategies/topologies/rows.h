@@ -6,8 +6,8 @@
 
 #include "paceline/strategies/topology.h"
 
-// What the rows of the topology table make.  Each function is defined in the file of its family;
-// what the graph is, is said there.
+// Makers of the rows of the topology table.  Each function is defined, and its graph described, in
+// the file of its family.
 
 namespace paceline::strategies {
 
@@ -24,12 +24,12 @@ MakeTopology make_base(const std::string& base);
 MakeTopology make_random_matching(const std::string& seed);
 MakeTopology make_edges(const std::string& path);
 
-/// `text` as a whole number from `least` to `most`.  Throws UsageError, which
-/// names the topology and what its parameter is.
+/// Parses `text` as a whole number from `least` to `most`.  Throws UsageError, which names the
+/// topology and its parameter.
 Rank parameter_number(std::string_view topology, const std::string& text, Rank least,
                       Rank most = 1'000'000'000);
 
-/// The node, counted around the end.
+/// `node` modulo `nodes`, in 0 .. nodes - 1 also for a negative `node`.
 constexpr Rank wrap(Rank node, Rank nodes) { return (node % nodes + nodes) % nodes; }
 
 }  // namespace paceline::strategies

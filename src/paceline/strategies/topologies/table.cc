@@ -154,7 +154,7 @@ std::size_t largest_degree(const Topology& topology, Rank nodes) {
 
 namespace {
 
-/// Both numbers with six digits, or with all where these do not differ.
+/// Both numbers with six digits, or with all digits if six do not tell them apart.
 std::pair<std::string, std::string> told_apart(double one, double other) {
   std::pair texts{fmt::format("{:.6g}", one), fmt::format("{:.6g}", other)};
   return texts.first != texts.second ? texts
