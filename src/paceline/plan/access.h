@@ -16,7 +16,7 @@ struct Touch {
   Step slack = 0;
 };
 
-/// What ops touch, under one setup.
+/// The ranges that ops read and write, under one setup.
 ///
 /// Forward(m) reads the values of m's parameters and writes m's statistics where the setup has
 /// them; Backward(p) reads p's value and writes its gradient, which micro-batches after the first
@@ -25,7 +25,8 @@ class Accesses {
  public:
   Accesses(const ModelShape& model, const Setup& setup);
 
-  /// Replaces `touches` by what `op` touches; empty slices are left out.
+  /// Replaces the contents of `touches` by the ranges that `op` reads and writes; empty slices are
+  /// left out.
   void of(const Op& op, std::vector<Touch>& touches) const;
 
  private:
@@ -34,9 +35,9 @@ class Accesses {
   std::vector<Placement> parameters_;
 };
 
-/// What a rank touches in any variant of its plan: by buffer, disjoint ranges in ascending order.
-/// Ranges that overlap or adjoin are one.  `counts` selects the touches to include; an empty
-/// function includes all.
+/// The ranges that a rank reads or writes in any variant of its plan: by buffer, disjoint and in
+/// ascending order.  Ranges that overlap or adjoin are merged.  `counts` selects the touches to
+/// include; an empty function includes all.
 std::vector<std::vector<Slice>> touched_ranges(
     const Planner& planner, const PlanInput& input, const Setup& setup,
     const std::function<bool(const Op&, const Touch&)>& counts = {});
@@ -44,7 +45,7 @@ std::vector<std::vector<Slice>> touched_ranges(
 /// The largest slack of all accesses of the plan's kernels.
 Step largest_slack(const CommPlan& plan);
 
-/// Whether an access has slack: the result then depends on timing.
+/// Whether an access of the plan has slack.  The result of the plan then depends on timing.
 inline bool has_slack(const CommPlan& plan) { return largest_slack(plan) > 0; }
 
 inline bool overlap(const Slice& left, const Slice& right) {

@@ -13,10 +13,9 @@
 #include "paceline/plan/members.h"
 
 // The plan language.  A plan is one rank's training step, written as a sequential program over
-// slices of flat buffers; executors overlap whatever the program's own reads and writes allow.  No
-// op says what it waits for: it waits for the earlier ops, of this step or of any step before, that
-// touch
-// the same elements.  docs/plan-language.md has the rules.
+// slices of flat buffers.  Executors overlap ops wherever the reads and writes of the program
+// allow.  An op does not list the ops that it waits for: it waits for the earlier ops, of this step
+// or of any earlier step, that touch the same elements.  docs/plan-language.md has the rules.
 
 namespace paceline::plan {
 
@@ -28,7 +27,7 @@ using Elements = std::int64_t;
 using OpIndex = std::int32_t;
 
 enum class ParameterId : std::int32_t {};
-enum class ModuleId : std::int32_t {};  // a gated unit
+enum class ModuleId : std::int32_t {};  // a module that forward enters through a gate
 enum class BufferId : std::int32_t {};
 enum class CommunicatorId : std::int32_t {};
 
@@ -37,7 +36,7 @@ enum class CommunicatorId : std::int32_t {};
 enum class DType : std::uint8_t { kF32, kF64, kF16, kBF16, kF8, kI8, kI32, kI64 };
 enum class Initial : std::uint8_t { kZero, kOne, kParameters };
 
-/// A bucket, a tensor, a partition, a shard: always contiguous.
+/// A contiguous part of a buffer, such as a bucket, a tensor, a partition or a shard.
 struct Slice {
   BufferId buffer{};
   Elements begin = 0, count = 0;
@@ -47,48 +46,49 @@ struct Slice {
 
 /// A flat array on one rank, alive as long as the job.
 struct Buffer {
-  std::string name;  // gradients, momentum, residual, ...; also in checkpoints
+  std::string name;  // gradients, momentum, residual, ...; the name in checkpoints
   DType dtype = DType::kF32;
-  Elements elements = 0;              // capacity where the length varies
-  std::optional<Elements> typical{};  // ragged: true length known at run time
-  std::optional<Slice> stands_for{};  // whose shapes and decay groups it has
+  Elements elements = 0;              // the capacity if the length varies
+  std::optional<Elements> typical{};  // typical length if slices are ragged (plan/ragged.h)
+  std::optional<Slice> stands_for{};  // slice whose tensor shapes and decay groups apply
   Initial initial = Initial::kZero;
-  std::string_view performer{};  // who owns the memory if not the executor
+  std::string_view performer{};  // owner of the memory if not the executor
 };
 
-/// Where a parameter lives; neighbors can be fused.
+/// The slices of a parameter's value and gradient.  Neighboring placements can be fused.
 struct Placement {
   Slice value, gradient;
 };
 
 /// How the ops of a communicator are issued (plan/issue_rule.h).
 enum class IssueOrder : std::uint8_t {
-  kProgram,   // as the program lists them
-  kPriority,  // as the first member picks them
-  kAsReady    // exchanges alone, each as soon as it is ready
+  kProgram,   // in program order
+  kPriority,  // in the order that the first member picks
+  kAsReady    // exchanges only, each as soon as it is ready
 };
 
-/// A group of ranks, an issue order, bytes allowed in flight.  One number may stand for several
-/// disjoint groups, for example one on each host.  Then the setup of a rank holds the group that
-/// the rank is a member of, or a group without members where the rank is in none.
+/// A group of ranks with an issue order and a limit of bytes in flight.  One id may stand for
+/// several disjoint groups, for example one on each host.  Then the setup of a rank holds the group
+/// that the rank is a member of, or a group without members if the rank is in none.
 struct Communicator {
-  std::string name;  // differs between groups
+  std::string name;  // different for each group
   Members members;
   IssueOrder order = IssueOrder::kProgram;
   std::int64_t credit_bytes = std::numeric_limits<std::int64_t>::max();
 };
 
-/// Shared by all variants; allocated and connected before step 0.
+/// The buffers, placements and communicators that all variants share.  They are allocated and
+/// connected before step 0.
 struct Setup {
   std::vector<Placement> parameters;  // by ParameterId
   std::vector<Slice> statistics;      // by ModuleId; Forward updates them
   std::vector<Buffer> buffers;
-  std::vector<Communicator> communicators;  // as many on every rank
+  std::vector<Communicator> communicators;  // the same number on every rank
 };
 
 struct Access {
   Slice slice;
-  Step slack = 0;  // may miss the writes of the last `slack` steps
+  Step slack = 0;  // the access may miss the writes of the last `slack` steps
 };
 
 struct Forward {  // reads the module's parameter values
@@ -96,7 +96,7 @@ struct Forward {  // reads the module's parameter values
   int micro = 0;
 };
 
-struct Backward {  // reads the value; micro 0 writes the gradient, others add
+struct Backward {  // reads the value; micro 0 writes the gradient, later ones add
   ParameterId parameter{};
   int micro = 0;
 };
@@ -117,44 +117,44 @@ struct Message {
   Slice slice;
 };
 
-/// Its messages are in flight together; done when all are.
+/// Sends and receives messages that are in flight together.  It is complete when all of them are.
 struct Exchange {
   CommunicatorId on{};
   std::vector<Message> sends, receives;
 };
 
-/// A row of the kernel table: "linear", "update", "topk.encode".
+/// Runs a row of the kernel table, such as "linear", "update" or "topk".
 struct Kernel {
   std::string_view name;
-  std::vector<Access> reads, writes;  // in place: listed in both
+  std::vector<Access> reads, writes;  // an operand that is changed in place is in both
   std::vector<double> numbers;        // weights, density, divisor, ...
 };
 
 struct Op {
   std::variant<Forward, Backward, Collective, Exchange, Kernel> work;
-  std::vector<OpIndex> after{};  // earlier ops, beyond the hazards (throttles)
-  std::int32_t priority = 0;     // smaller first
-  std::string_view performer{};  // who issues it if not the executor
+  std::vector<OpIndex> after{};  // earlier ops to wait for besides hazards (throttles)
+  std::int32_t priority = 0;     // smaller goes first
+  std::string_view performer{};  // who issues the op if not the executor
 };
 
 /// The communicator of a Collective or Exchange.
 std::optional<CommunicatorId> communicator_of(const Op& op);
 
-/// Forward or Backward.
+/// Whether the op is Forward or Backward.
 bool is_model_work(const Op& op);
 
-/// One rank, one step, in program order.
+/// The ops of one rank and one step, in program order.
 struct CommPlan {
   std::vector<Op> ops;
 };
 
-/// Which permutations of ranks leave all plans as they are, except that the plans name other ranks,
-/// and other shares of equal size.  Kernels still
-/// write parts of equally many parameters, by which they may cost.
+/// The permutations of ranks that leave all plans unchanged, except that the plans name other ranks
+/// and other shares of equal size.  Kernels still write parts of the same number of parameters,
+/// since their cost may depend on it.
 ///
-/// `count` ranks from `first` on form blocks of `block` neighbors.  Blocks may
-/// be permuted: in any order, or else only rotated as a ring.  The last
-/// `movable` places of a block may be permuted too, in all blocks alike.
+/// `count` ranks from `first` on form blocks of `block` neighbors.  The blocks may be permuted in
+/// any order, or, unless `in_any_order`, only rotated as a ring.  The last `movable` places of a
+/// block may be permuted too, in the same way in all blocks.
 struct Symmetry {
   Rank first = 0;
   Rank count = 0;  // 0: no rank may move; else a multiple of `block`
@@ -162,7 +162,7 @@ struct Symmetry {
   Rank movable = 1;  // 1: every place of a block stays
   bool in_any_order = false;
 
-  /// The first of the places that `place` of a block may take.
+  /// The first of the places that the rank at `place` of a block may move to.
   constexpr Rank first_place(Rank place) const {
     return place < block - movable ? place : block - movable;
   }
@@ -181,39 +181,39 @@ constexpr Symmetry in_a_ring(Rank count, Rank block = 1, Rank movable = 1) {
 /// Writes one rank's training step as a sequential program over flat buffers.
 ///
 /// A planner touches no tensor and opens no socket, so the runtime, the simulator and the
-/// interpreter execute the very same plan.
+/// interpreter execute the same plan.
 class Planner {
  public:
   virtual ~Planner() = default;
 
-  /// Buffers and communicators, shared by every step.
+  /// The buffers and communicators that all steps share.
   virtual Setup setup(const PlanInput& input) const = 0;
 
-  /// Which of the planner's programs step `step` runs; the same one on all ranks.
+  /// The number of the program that step `step` runs; the same on all ranks.
   virtual Variant variant(const PlanInput& input, Step step) const = 0;
 
-  /// So many first steps have every variant among them.
+  /// A number of first steps among which every variant occurs.
   virtual Step period(const PlanInput& /*input*/) const { return 64; }
 
-  /// The program.  Pure: equal arguments give equal plans on every rank, which is what keeps
-  /// collectives in the same order everywhere.
+  /// The program of a variant.  The function is pure: equal arguments give equal plans on every
+  /// rank, which keeps collectives in the same order everywhere.
   virtual CommPlan plan(const PlanInput& input, const Setup& setup, Variant variant) const = 0;
 
-  /// How many ranks have model work: ranks 0 .. n-1.  The others only serve.
+  /// The number n of ranks with model work, which are ranks 0 .. n-1.  The other ranks only serve.
   virtual Rank training_ranks(const PlanInput& input) const;
 
-  /// The permutations of ranks that leave the plans as they are, whatever the hosts; the same for
-  /// every input.rank.  The simulator folds ranks by it.
+  /// The permutations of ranks that leave the plans unchanged, whatever the hosts; the same for
+  /// every input.rank.  The simulator uses it to simulate one rank for all equivalent ones.
   virtual Symmetry symmetry(const PlanInput& /*input*/) const { return {}; }
 
-  /// One line for users about the planner's choices; empty where the planner chooses nothing.
+  /// One line for users about the planner's choices; empty if it makes none.
   virtual std::string remark(const PlanInput& /*input*/) const { return {}; }
 };
 
-/// All variants, each once, in the order of their first steps.
+/// All variants of a planner, each once, in the order of their first steps.
 std::vector<Variant> variants_of(const Planner& planner, const PlanInput& input);
 
-/// Index of an id in the vector that it numbers.
+/// The index of an id in the vector that the id numbers.
 template <class Id>
 constexpr std::size_t index_of(Id id) {
   return static_cast<std::size_t>(id);

@@ -12,7 +12,8 @@
 namespace paceline::plan {
 namespace {
 
-/// Bytes of a slice, as far as they are known before the step.
+/// The bytes of a slice that are expected before the step: the typical length if the slice is
+/// ragged.
 std::int64_t expected_bytes(const Setup& setup, const Slice& slice) {
   const Buffer& buffer = setup.buffers[index_of(slice.buffer)];
   return std::min(slice.count, buffer.typical.value_or(slice.count)) * size_of(buffer.dtype);

@@ -18,38 +18,38 @@ struct Traffic {
   friend bool operator==(const Traffic&, const Traffic&) = default;
 };
 
-/// What one step of a plan costs one rank, whatever the network.
+/// The communication and memory of one step of a plan on one rank, independent of the network.
 struct Cost {
   std::int64_t wire_bytes = 0;  // sent by this rank
   std::int64_t calls = 0;
   std::map<std::string, Traffic> by_pattern;  // all-reduce, message, ...
-  std::int64_t memory_bytes = 0;              // buffers beside values and gradients
+  std::int64_t memory_bytes = 0;              // all buffers except values and gradients
 };
 
-/// Closed forms of plan/wire_bytes.h, summed; a message counts its size at the sender (the typical
-/// one where the length varies).
+/// Sums the closed forms of plan/wire_bytes.h over the plan.  A message counts its size at the
+/// sender, which is the typical size if the length varies.
 Cost cost(const Setup& setup, const CommPlan& plan, Rank rank);
 
-/// Whether anything crosses the network.
+/// Whether the plan has communication.
 bool communicates(const CommPlan& plan);
 
 /// Whether some ops are issued by a performer, not by the plan's executor.
 bool has_performer(const CommPlan& plan);
 
-/// The payload of a collective, all that an exchange sends and receives.
+/// The payload of a collective, or the bytes of all messages that an exchange sends and receives.
 std::int64_t payload_bytes(const Setup& setup, const Op& op);
 
-/// The largest payload of an op at `input.rank`, over variants_of().
+/// The largest payload of an op on `input.rank`, over all variants.
 std::int64_t largest_payload(const Planner& planner, const PlanInput& input, const Setup& setup);
 
 /// The bytes of an op that count against its communicator's credit: the payload of a collective, or
-/// what an exchange sends.  An op that only receives counts no bytes and is never held back: two
-/// ranks that had spent their credit on messages to each other would otherwise receive neither
-/// message.
+/// the bytes that an exchange sends.  An op that only receives counts no bytes and is never held
+/// back: two ranks that had spent their credit on messages to each other would otherwise receive
+/// neither message.
 std::int64_t bytes_on_credit(const Setup& setup, const Op& op);
 
-/// The longest chain of communication within a step of which each waits for
-/// the one before.
+/// The length of the longest chain of communication ops within a step, each of which waits for the
+/// one before.
 std::int64_t rounds(const ModelShape& model, const Setup& setup, const CommPlan& plan);
 
 }  // namespace paceline::plan

@@ -10,17 +10,17 @@
 
 namespace paceline::plan {
 
-/// What is known of a set of training data without reading it.
+/// The properties of a set of training data that are known without reading it.
 struct DataTraits {
-  std::string_view name;  // as --data names it, before a colon
+  std::string_view name;  // as in --data, before a colon
   std::string_view summary;
-  int side = 0;  // of the square input, pixels
+  int side = 0;  // of the square input, in pixels
   int channels = 0;
-  int classes = 0;                   // outputs of the network
-  bool regression = false;           // targets are numbers: no accuracy
-  std::string_view required_file{};  // NAME:DIR: one that DIR must hold
-  /// NAME:FILE: mapped, and read as a benchmark's input, without evaluations; its head says its
-  /// sizes (plan/sample_file.h).
+  int classes = 0;                   // number of outputs of the network
+  bool regression = false;           // targets are numbers, so there is no accuracy
+  std::string_view required_file{};  // NAME:DIR: a file that DIR must hold
+  /// NAME:FILE: the file is mapped into memory and read as the input of a benchmark, without
+  /// evaluations.  Its header has its sizes (plan/sample_file.h).
   bool mapped = false;
 };
 
@@ -62,20 +62,20 @@ inline constexpr auto kData = std::to_array<DataTraits>({
      .mapped = true},
 });
 
-/// The row that `data`, NAME or NAME:DIR, names; null where there is none.
+/// The row for `data`, which is NAME or NAME:DIR; null if there is none.
 constexpr const DataTraits* find_data_traits(std::string_view data) {
   const auto* row = std::ranges::find(kData, data.substr(0, data.find(':')), &DataTraits::name);
   return row == kData.end() ? nullptr : row;
 }
 
-/// Whether it is a file that a benchmark reads its batches from.
+/// Whether `data` names a file from which a benchmark reads its batches.
 constexpr bool is_mapped(std::string_view data) {
   const DataTraits* row = data.empty() ? nullptr : find_data_traits(data);
   return row != nullptr && row->mapped;
 }
 
-/// What --split says: 0 of "even", ALPHA of "dirichlet:ALPHA" from 0.01 to 1000; nothing of other
-/// words.
+/// Parses --split: returns 0 for "even", ALPHA for "dirichlet:ALPHA" from 0.01 to 1000, and nullopt
+/// for other text.
 inline std::optional<double> dirichlet_alpha(std::string_view split) {
   constexpr std::string_view kPrefix = "dirichlet:";
   if (split == "even") {

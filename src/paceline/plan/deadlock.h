@@ -7,8 +7,9 @@
 
 namespace paceline::plan {
 
-/// A sentence that names the ops which wait for each other.  `blocker` returns what a place waits
-/// for; the places are followed from `first` on until one comes again, and the cycle is described.
+/// Returns a sentence that names the ops of a cycle of waits.  `blocker` returns the op that a
+/// given op waits for; the waits are followed from `first` until an op comes again, and that cycle
+/// is described.
 template <typename Place, typename Blocker, typename Describe>
 std::string deadlock(Place first, const Blocker& blocker, const Describe& describe) {
   std::vector<Place> seen;

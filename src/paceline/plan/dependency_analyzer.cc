@@ -19,14 +19,14 @@ void set(std::span<std::uint64_t> bits, std::size_t index) {
   bits[index / kWordBits] |= std::uint64_t{1} << (index % kWordBits);
 }
 
-/// Adds `more`, which may be shorter.
+/// Sets in `bits` the bits that are set in `more`, which may be shorter.
 void unite(std::span<std::uint64_t> bits, std::span<const std::uint64_t> more) {
   for (std::size_t i = 0; i < more.size(); ++i) {
     bits[i] |= more[i];
   }
 }
 
-/// 2 micro + (backward ? 1 : 0), or -1 where `op` is not model work.
+/// The number of the op's phase, 2 micro + (backward ? 1 : 0); -1 if `op` is not model work.
 int phase_of(const Op& op) {
   if (const auto* forward = std::get_if<Forward>(&op.work)) {
     return 2 * forward->micro;
@@ -82,7 +82,7 @@ Dependencies DependencyAnalyzer::open(Step step, const CommPlan& plan) {
   return dependencies;
 }
 
-/// Visits the segments that make up `slice`, cutting those at its ends.
+/// Visits the segments that make up `slice`, after cutting segments at its ends.
 template <class Visit>
 void DependencyAnalyzer::each_segment(const Slice& slice, Visit visit) {
   auto& segments = spaces_[index_of(slice.buffer)].segments;
@@ -117,7 +117,7 @@ void DependencyAnalyzer::find(Edge me, std::vector<Edge>& waits, std::vector<Edg
 }
 
 void DependencyAnalyzer::remember(Edge me) {
-  // Writes first: what an op reads and writes needs one entry only.
+  // Writes come first, so that an element which the op reads and writes needs one entry only.
   std::stable_partition(touches_.begin(), touches_.end(),
                         [](const Touch& touch) { return touch.write; });
   for (const Touch& touch : touches_) {
@@ -134,8 +134,9 @@ void DependencyAnalyzer::remember(Edge me) {
   }
 }
 
-/// Drops what the newest write that everybody waits for has itself waited for. With a largest slack
-/// of `slack`, everybody from step `now` on waits for writes of steps up to now - slack.
+/// Drops the entries that the newest universally awaited write has itself waited for.  With a
+/// largest slack of `slack`, every op from step `now` on waits for writes of steps up to now -
+/// slack.
 void DependencyAnalyzer::drop_covered(Segment& segment, Step now, Step slack) {
   auto& entries = segment.entries;
   const auto newest = std::find_if(entries.rbegin(), entries.rend(), [&](const Entry& entry) {
@@ -194,7 +195,7 @@ void DependencyAnalyzer::shift(Step by) {
   }
 }
 
-// The rows of the step before the last one are never looked at again.
+// The comparison omits previous_behind_, because the next step does not read it.
 bool DependencyAnalyzer::remembers_as(const DependencyAnalyzer& other) const {
   return step_ == other.step_ && spaces_ == other.spaces_ && width_ == other.width_ &&
          behind_ == other.behind_ && before_phase_ == other.before_phase_ && phase_ == other.phase_;
@@ -258,7 +259,7 @@ void DependencyAnalyzer::finish_op(const Op& op, std::size_t index) {
   }
 }
 
-/// Keeps the waits that do not follow from others, newest first.
+/// Removes the waits that follow from other waits; checks the newest waits first.
 void DependencyAnalyzer::reduce(std::size_t index, std::vector<Edge>& waits) {
   const auto mine = behind_.row(index);
   const auto previous = mine.subspan(width_);

@@ -13,7 +13,7 @@
 
 namespace paceline::plan {
 
-/// An op of a step that another one waits for, or excludes.
+/// An op of a step that another op waits for or excludes.
 struct Edge {
   Step step = 0;
   OpIndex op = 0;
@@ -21,40 +21,40 @@ struct Edge {
   friend auto operator<=>(const Edge&, const Edge&) = default;
 };
 
-/// What a step's ops wait for, by op index; each list is sorted.
+/// The waits and exclusions of a step's ops, by op index; each list is sorted.
 struct Dependencies {
-  std::vector<std::vector<Edge>> waits_for;  // must be done before the issue
-  std::vector<std::vector<Edge>> excludes;   // must not run at the same time
+  std::vector<std::vector<Edge>> waits_for;  // ops that must be complete before the issue
+  std::vector<std::vector<Edge>> excludes;   // ops that must not run at the same time
 };
 
 /// Derives, step after step, which ops wait for which from the elements that they read and write
 /// (docs/plan-language.md, hazards and slack).
 ///
-/// Two ops that access the same elements, one of them writing, keep program order if their steps
-/// differ by at least the larger slack of the two accesses.  If the steps are nearer, the ops
-/// exclude each other, which is noted at the later op.  A wait is left out where it follows from
+/// Two ops that access the same elements, at least one of them writing, keep program order if their
+/// steps differ by at least the larger slack of the two accesses.  If the steps are nearer, the ops
+/// exclude each other, which is recorded at the later op.  A wait is omitted if it follows from
 /// other waits of the same or the previous step.
 ///
-/// The dependencies are complete under one more rule that executors keep: model work is done in
+/// The dependencies are complete only with one more rule that executors obey: model work runs in
 /// phases.  All Forward of a micro-batch precede all of its Backward, which precede the next
 /// micro-batch and the next step.  Within a phase no order is assumed.
 class DependencyAnalyzer {
  public:
   DependencyAnalyzer(const ModelShape& model, const Setup& setup);
 
-  /// Dependencies of step `step`, which must follow the last one opened.
+  /// Returns the dependencies of step `step`, which must be after the last opened step.
   Dependencies open(Step step, const CommPlan& plan);
 
-  /// The caller says that every op of the steps before `step` is complete. Later dependencies do
-  /// not name these ops, and their history is dropped. Without this call the history of elements
-  /// that are read and never written grows without bound.
+  /// Tells the analyzer that every op of the steps before `step` is complete.  Later dependencies
+  /// do not name these ops, and their history is dropped.  Without this call the history of
+  /// elements that are read and never written grows without bound.
   void forget_before(Step step);
 
   /// Adds `by` to the number of every step.
   void shift(Step by);
 
-  /// Whether both, made for the same model and setup, derive the same dependencies for every plan
-  /// that is opened next.
+  /// Whether both analyzers, made for the same model and setup, derive the same dependencies for
+  /// every plan that is opened next.
   bool remembers_as(const DependencyAnalyzer& other) const;
 
   /// The number of accesses kept; tests check that it stays bounded.
@@ -64,7 +64,7 @@ class DependencyAnalyzer {
   struct Entry {
     Edge who;
     bool write = false;
-    bool floor = false;  // stands for entries dropped behind it: always waited
+    bool floor = false;  // implies waits for dropped entries, so it is always waited for
     Step slack = 0;
 
     friend bool operator==(const Entry&, const Entry&) = default;
@@ -75,9 +75,9 @@ class DependencyAnalyzer {
 
     friend bool operator==(const Segment&, const Segment&) = default;
   };
-  struct Space {  // one buffer, cut into segments by all slices seen
+  struct Space {  // one buffer, cut into segments at the borders of all slices seen
     std::map<Elements, Segment> segments;
-    Step slack = 0;  // largest seen
+    Step slack = 0;  // largest slack of an access seen
 
     friend bool operator==(const Space&, const Space&) = default;
   };
@@ -105,16 +105,17 @@ class DependencyAnalyzer {
 
   Accesses accesses_;
   std::vector<Space> spaces_;
-  std::vector<Touch> touches_;  // of the op at hand
+  std::vector<Touch> touches_;  // the current op's
 
-  // Which ops are known to be done when an op is issued: a row's first width_ words hold those of
-  // its own step, the rest those of the step before.
+  // For each op, one bit for every op that is known to be complete when it is issued.  The first
+  // width_ words of a row stand for ops of the same step, the other words for ops of the previous
+  // step.
   Step step_ = -1;
   std::size_t width_ = 0;
   BitRows behind_;
-  BitRows previous_behind_;                  // their first words only
-  std::vector<std::uint64_t> before_phase_;  // what the phase comes after
-  std::vector<std::uint64_t> phase_;         // the phase's ops, and behind them
+  BitRows previous_behind_;                  // of the previous step; only the first words are used
+  std::vector<std::uint64_t> before_phase_;  // ops that precede the current phase
+  std::vector<std::uint64_t> phase_;         // ops of the current phase, and ops that precede these
   int phase_id_ = -1;                        // 2 micro + (backward ? 1 : 0)
 };
 

@@ -8,7 +8,7 @@
 namespace paceline::plan {
 namespace {
 
-// Plans that never come back (random matchings) would fill the memory.
+// Bounds the memory: plans that never repeat (random matchings) would fill it.
 constexpr std::size_t kMostStates = 64;
 
 }  // namespace
@@ -26,7 +26,7 @@ DependencyCache::State* DependencyCache::known(DependencyAnalyzer analyzer) {
   return states_.back().get();
 }
 
-// Where there are too many states, the graph begins anew with this one.
+// If there are too many states, drops all but the current history.
 void DependencyCache::bound() {
   if (states_.size() > kMostStates) {
     DependencyAnalyzer analyzer = std::move(now_->analyzer);

@@ -10,31 +10,32 @@
 
 namespace paceline::plan {
 
-/// A DependencyAnalyzer that derives nothing twice.
+/// A DependencyAnalyzer that caches its results.
 ///
-/// The dependencies of a step follow from the step's plan and from the analyzer's history, counted
-/// back from the step.  The cache is a graph whose nodes are histories; opening a plan or
-/// forgetting steps leads from one history to the next.  A job that repeats its variants, and whose
-/// steps overlap alike, returns to known histories and derives nothing any more.
+/// The dependencies of a step depend only on the step's plan and on the analyzer's history, with
+/// steps counted relative to the step.  The cache is a graph whose nodes are histories; opening a
+/// plan or forgetting steps leads from one history to the next.  A job that repeats its variants,
+/// and whose steps overlap in the same way, returns to known histories and derives no more
+/// dependencies.
 ///
 /// Plans are compared by address, so equal plans must be one object.
 class DependencyCache {
  public:
   DependencyCache(const ModelShape& model, const Setup& setup);
 
-  /// The dependencies of the step after the last one opened, its edges' steps counted from it: 0 is
-  /// the step itself, -1 the one before.
+  /// Returns the dependencies of the step after the last opened one.  The steps of their edges are
+  /// relative: 0 is the step itself, -1 the one before.
   std::shared_ptr<const Dependencies> open(const std::shared_ptr<const CommPlan>& plan);
 
-  /// As DependencyAnalyzer::forget_before; `step` is counted from the next one to open: 0 forgets
-  /// everything, -1 all but the last one opened.
+  /// As DependencyAnalyzer::forget_before, but `step` is relative to the next step to open: 0
+  /// forgets all steps, -1 all but the last opened one.
   void forget_before(Step step);
 
-  /// How many times dependencies were derived so far.
+  /// The number of times that dependencies were derived so far.
   std::size_t derived() const { return derived_; }
 
  private:
-  // A history: an analyzer whose next step is step 0, and where it leads.
+  // A history: an analyzer whose next step is step 0, and the histories that follow it.
   struct State {
     DependencyAnalyzer analyzer;
     struct Opened {

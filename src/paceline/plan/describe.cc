@@ -16,21 +16,21 @@
 namespace paceline::plan {
 namespace {
 
-/// The buffer whose tensors give names to ranges of `buffer`: itself where it holds parameters or
-/// gradients, else the one it has the layout of.
+/// The buffer whose tensors name the ranges of `buffer`: the buffer that it shares the layout of,
+/// or itself.
 BufferId named_by(const Setup& setup, BufferId buffer) {
   const auto& other = setup.buffers[index_of(buffer)].stands_for;
   return other.has_value() && other->begin == 0 ? other->buffer : buffer;
 }
 
-/// A tensor that lies in a slice.
+/// The name and the slice of a tensor.
 struct Named {
   std::string name;
   Slice tensor;
 };
 
-/// The tensor's name, and which of its elements lie in the slice where not all do: so pieces of a
-/// tensor have names of their own.
+/// The tensor's name, with the range of its elements that lie in the slice if not all do, so that
+/// pieces of a tensor have different names.
 std::string part_of(const Named& named, const Slice& slice) {
   const Elements begin = std::max<Elements>(0, slice.begin - named.tensor.begin);
   const Elements end = std::min(named.tensor.count, slice.begin + slice.count - named.tensor.begin);
@@ -107,7 +107,7 @@ struct Describer {
   }
 };
 
-/// Model work of one kind, for folding it into one line.
+/// Whether both ops are model work of the same kind, which one line describes together.
 bool same_kind_of_model_work(const Op& left, const Op& right) {
   return left.work.index() == right.work.index() && (std::holds_alternative<Forward>(left.work) ||
                                                      std::holds_alternative<Backward>(left.work));

@@ -8,22 +8,23 @@
 
 namespace paceline::plan {
 
-/// One line, for --dry-run, deadlines and deadlocks:
+/// Describes an op in one line, for --dry-run, missed deadlines and deadlocks:
 ///   all-reduce, 9.4 MB, gradients layer4.2.conv3 .. layer4.1.bn1, on grad,
 ///   8 ranks
-/// What crosses on another engine than the main one says so: "on lookups of the sparse engine, 4
-/// ranks".
-/// The size is the payload of a collective, what a kernel writes in all; MB are 10^6 bytes.
+/// Communication on another engine than the main one names that engine: "on lookups of the sparse
+/// engine, 4 ranks".  The size is the payload of a collective, or all bytes that a kernel writes;
+/// MB are 10^6 bytes.
 std::string describe(const Op& op, const ModelShape& model, const Setup& setup);
 
-/// "gradients layer4.2.conv3.weight .. layer4.1.bn1.weight": a slice by the first and last tensor
-/// in it, or by its range where it holds none.
+/// Describes a slice, such as "gradients layer4.2.conv3.weight .. layer4.1.bn1.weight", by its
+/// first and last tensor, or by its range if it holds no tensor.
 std::string describe(const Slice& slice, const ModelShape& model, const Setup& setup);
 
-/// One numbered line per op; runs of model work are one line each.
+/// Describes a plan in one numbered line per op; each run of model work is one line.
 std::string describe(const CommPlan& plan, const ModelShape& model, const Setup& setup);
 
-/// 0 bytes, 999 bytes, 1.0 kB, 9.4 MB, 1.2 GB; powers of 1000.
+/// The text of a size, such as 0 bytes, 999 bytes, 1.0 kB, 9.4 MB, 1.2 GB; units are powers of
+/// 1000.
 std::string bytes_text(std::int64_t bytes);
 
 }  // namespace paceline::plan

@@ -8,32 +8,32 @@
 
 namespace paceline::plan {
 
-/// What is known of an engine without libtorch.
+/// The properties of an engine that are known without libtorch.
 struct EngineTraits {
   std::string_view name;
   std::string_view summary;   // one line
   std::string_view made_for;  // the device whose tensors it moves without copies
   bool moves_cpu = false;     // tensors on the CPU
   bool moves_cuda = false;    // tensors on a GPU
-  /// Collectives of one communicator that it performs at the same time.
+  /// The number of collectives of one communicator that the engine performs at the same time.
   std::int32_t concurrent_collectives = 1;
-  /// On a GPU wait() of a work orders the current stream behind the work, and does not hold the
-  /// thread.
+  /// On a GPU, wait() of a c10d::Work only orders the current stream after the work; it does not
+  /// block the thread.
   bool orders_streams = false;
-  /// On every rank all operations of all communicators must be issued in one order: each occupies
-  /// the GPU until its peers have issued it too.
+  /// All ranks must issue the operations of all communicators in one order, since each operation
+  /// occupies the GPU until its peers have issued it too.
   bool one_issue_order = false;
-  /// A message that is in flight is waited for by a thread of its own.
+  /// A thread of its own waits for each message in flight.
   bool thread_per_message = false;
-  std::string_view how_to_get{};  // where a build may lack it
+  std::string_view how_to_get{};  // how to get the engine, if a build may lack it
 
   constexpr bool moves(std::string_view device) const {
     return device == "cuda" ? moves_cuda : moves_cpu;
   }
 };
 
-/// Every engine that can be built, in the order `paceline list` prints.  An engine's code is a row
-/// of engines/engine_table.cc.
+/// All engines that can be built, in the order in which `paceline list` prints them.  The code of
+/// an engine is a row of engines/engine_table.cc.
 inline constexpr auto kEngines = std::to_array<EngineTraits>({
     {.name = "gloo",
      .summary = "TCP between hosts, from the PyTorch wheel",

@@ -17,7 +17,7 @@ Frontier::Frontier(const ModelShape& model, const Setup& setup) : analyzer_(mode
 
 const Frontier::OpenStep* Frontier::find(Step step) const {
   if (steps_.empty() || step < steps_.front().step) {
-    return nullptr;  // finished and forgotten
+    return nullptr;  // the step is finished and forgotten
   }
   const auto index = static_cast<std::size_t>(step - steps_.front().step);
   PACELINE_CHECK(index < steps_.size());
@@ -54,7 +54,7 @@ void Frontier::open(Step step, const std::shared_ptr<const CommPlan>& plan) {
       ready_.push_back(me);
     }
   }
-  forget_finished();  // a step without ops
+  forget_finished();  // the opened step may have no ops
 }
 
 void Frontier::enqueue(OpRef ref) {
@@ -83,7 +83,8 @@ void Frontier::complete(OpRef ref) {
   forget_finished();
 }
 
-// A finished step behind an open one stays, so that steps have their numbers.
+// Finished steps after an open step stay in steps_, because find() computes indices from step
+// numbers.
 void Frontier::forget_finished() {
   while (!steps_.empty() && steps_.front().remaining == 0) {
     steps_.pop_front();

@@ -17,10 +17,10 @@ namespace paceline::plan {
 /// One op of one step.
 using OpRef = Edge;
 
-/// Which ops of the open steps may start: those whose hazards are gone.
+/// Tracks which ops of the open steps may start, because all ops that they wait for are complete.
 ///
-/// It knows nothing of time, threads or tensors; an executor reports what has completed and takes
-/// what has become ready.
+/// A Frontier does not depend on time, threads or tensors: an executor reports completed ops and
+/// takes the ops that have become ready.
 class Frontier {
  public:
   Frontier(const ModelShape& model, const Setup& setup);
@@ -28,43 +28,44 @@ class Frontier {
   /// Opens `step`, which must follow the last one opened.
   void open(Step step, const std::shared_ptr<const CommPlan>& plan);
 
-  /// The op's effects are done; it must be ready.
+  /// Reports that the effects of the op, which must be ready, are complete.
   void complete(OpRef ref);
 
-  /// The op, which is ready, stands in a queue of a device.  Ops that wait for it count as ready,
-  /// since they can be put behind it there.  complete() follows once the device has done it.
+  /// Reports that the op, which must be ready, is in the queue of a device.  Ops that wait for it
+  /// then count as ready, since they can be queued after it on that device.  complete() follows
+  /// when the device has done the op.
   void enqueue(OpRef ref);
 
-  /// Whether a collective or an exchange of an open step waits for `ref`, directly or by way of
+  /// Whether a collective or an exchange of an open step waits for `ref`, directly or through
   /// kernels.
   bool leads_to_communication(OpRef ref) const;
 
   /// The ops that became ready since the last call, in program order.
   std::vector<OpRef> take_ready();
 
-  /// The earlier ops that are not complete and must not run at the same time
-  /// as `ref`; those of which `ref` is the earlier one are not named.
+  /// The ops before `ref` that are not complete and must not run at the same time as `ref`.  Later
+  /// ops that `ref` excludes are not included.
   std::vector<OpRef> excluded_by(OpRef ref) const;
 
-  bool is_ready(OpRef ref) const;     // may start, or has, or is complete
-  bool is_enqueued(OpRef ref) const;  // or is complete
+  bool is_ready(OpRef ref) const;     // may start, has started or is complete
+  bool is_enqueued(OpRef ref) const;  // is in a queue or complete
   bool is_complete(OpRef ref) const;
   const Op& op(OpRef ref) const;
 
-  /// What `ref`, which is not complete, waits for and is not complete.
+  /// The incomplete ops that `ref`, which must not be complete, waits for.
   std::vector<OpRef> incomplete_before(OpRef ref) const;
 
-  /// Every op of every open step is complete.
+  /// Whether every op of every open step is complete.
   bool idle() const { return steps_.empty(); }
-  /// Steps opened and not finished.
+  /// The number of steps that are opened and not finished.
   std::size_t open_steps() const { return steps_.size(); }
 
-  /// `ref`, the first op it waits for that is not enqueued, what that one waits
-  /// for, and so on to an op that waits for none.
+  /// Returns `ref`, then the first op it waits for that is not enqueued, then the first such op
+  /// that this one waits for, and so on to an op that waits for none.
   std::vector<OpRef> chain(OpRef ref) const;
 
-  /// How often dependencies were derived; fewer times than there were steps, as a DependencyCache
-  /// says.
+  /// The number of times that dependencies were derived.  It is below the number of steps if the
+  /// DependencyCache found known histories.
   std::size_t derivations() const { return analyzer_.derived(); }
 
   /// The earliest op that is not complete; `idle()` must be false.
@@ -75,8 +76,8 @@ class Frontier {
   struct OpenStep {
     Step step = 0;
     std::shared_ptr<const CommPlan> plan;
-    std::shared_ptr<const Dependencies> dependencies;  // steps counted from this one
-    std::vector<std::int32_t> unmet;                   // predecessors that are not enqueued
+    std::shared_ptr<const Dependencies> dependencies;  // with steps relative to this one
+    std::vector<std::int32_t> unmet;                   // by op: predecessors not enqueued yet
     std::vector<State> state;
     std::vector<std::vector<OpRef>> successors;
     std::size_t remaining = 0;

@@ -7,18 +7,19 @@
 #include "paceline/base/error.h"
 #include "paceline/plan/profile.h"
 
-// Whole-number arithmetic of virtual time: bytes times picoseconds a second need more than 64 bits.
+// Integer arithmetic of virtual time, in 128 bits where 64 bits are not enough for bytes times
+// picoseconds per second.
 
 namespace paceline::plan {
 
 __extension__ using Uint128 = unsigned __int128;
 __extension__ using Int128 = __int128;
 
-/// Virtual time ends after 53 days, far enough below the last picosecond of 64 bits that what is
-/// added to it does not overflow.
+/// The end of virtual time, after 53 days.  It is half of the largest 64-bit number of picoseconds,
+/// so that sums with it do not overflow.
 inline constexpr Picoseconds kEndOfTime = std::numeric_limits<Picoseconds>::max() / 2;
 
-/// `time`, which must be within virtual time.
+/// Returns `time`.  Throws UsageError if it is after the end of virtual time.
 constexpr Picoseconds within_time(Uint128 time) {
   if (time > static_cast<Uint128>(kEndOfTime)) {
     throw UsageError(
@@ -27,19 +28,19 @@ constexpr Picoseconds within_time(Uint128 time) {
   return static_cast<Picoseconds>(time);
 }
 
-/// `now` + `duration`, neither of them negative.
+/// Returns `now` + `duration`; neither may be negative.  Throws UsageError as within_time().
 constexpr Picoseconds later(Picoseconds now, Int128 duration) {
   return within_time(static_cast<Uint128>(now) + static_cast<Uint128>(duration));
 }
 
-/// bytes * weight / one, where the product may need more than 64 bits.
+/// Returns bytes * weight / one; the product may need more than 64 bits.
 constexpr std::int64_t weighted(std::int64_t bytes, std::int64_t weight, std::int64_t one) {
   return static_cast<std::int64_t>(Int128{bytes} * weight / one);
 }
 
-/// Picoseconds that `bytes` take at `bytes_per_s`, rounded up.
+/// The picoseconds that `bytes` take at `bytes_per_s`, rounded up.
 constexpr Picoseconds wire_time(std::int64_t bytes, std::int64_t bytes_per_s) {
-  constexpr std::int64_t kSmall = 4'000'000;  // within virtual time at any rate
+  constexpr std::int64_t kSmall = 4'000'000;  // the time is then within virtual time at any rate
   if (bytes < kSmall) {
     return (bytes * kPicosecondsPerSecond + bytes_per_s - 1) / bytes_per_s;
   }

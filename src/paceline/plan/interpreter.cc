@@ -103,7 +103,7 @@ class InOrder {
     return true;
   }
 
-  /// A rank for which `rank`, which cannot go on, waits.
+  /// A rank that `rank`, which cannot go on, waits for.
   Rank blocker(Rank rank) {
     const PlanWorld::Item& item = world_.items(rank)[position(rank)];
     if (std::holds_alternative<Collective>(item.op->work)) {
@@ -142,7 +142,7 @@ class InOrder {
   const PlanWorld& world_;
   Machine& machine_;
   std::vector<std::size_t> position_;  // by rank: the next item
-  std::vector<bool> sent_;             // by rank: the next item's sends are out
+  std::vector<bool> sent_;             // by rank: whether the next item has sent its messages
   std::vector<bool> deposited_;        // by message
 };
 

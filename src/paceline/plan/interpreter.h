@@ -13,7 +13,7 @@
 
 namespace paceline::plan {
 
-/// What the ops of a plan do to the memory of all ranks.
+/// The effects of a plan's ops on the memory of all ranks.
 class Machine {
  public:
   virtual ~Machine() = default;
@@ -25,16 +25,17 @@ class Machine {
   /// `parts[i]` is the op of the communicator's i-th member.
   virtual void collective(const Communicator& on, const std::vector<const Collective*>& parts) = 0;
 
-  /// Keeps a copy of what is sent under `message`; each is received once.
+  /// Keeps a copy of the sent slice under the number `message`.  Each message is received once.
   virtual void send(Rank from, const Slice& slice, std::size_t message) = 0;
   virtual void receive(Rank to, const Slice& slice, std::size_t message) = 0;
 };
 
-/// Runs `steps` steps of all ranks one op after the other: what a plan *means*.
+/// Runs the steps of all ranks one op after the other.  The resulting memory defines the meaning of
+/// the plans.
 ///
-/// Every rank takes its ops in program order.  A collective runs when all its members have come to
-/// it; a send deposits its value and goes on; a receive waits for its deposit.  Throws PlanError,
-/// with the chain of ops that wait for each other, where no rank can go on.
+/// Every rank runs its ops in program order.  A collective runs when all its members have reached
+/// it.  A send leaves a copy and does not wait; a receive waits for that copy.  Throws PlanError,
+/// with the chain of ops that wait for each other, if no rank can go on.
 void interpret(const PlanWorld& world, Machine& machine);
 
 }  // namespace paceline::plan

@@ -18,20 +18,20 @@
 
 namespace paceline::plan {
 
-/// What a rank issues first of the ops that its communicators let go, one of each: the smallest.
-/// `place`: of the op in the program.
+/// The first op that may be issued on one communicator of a rank.  Of the candidates of all its
+/// communicators, a rank issues the smallest one first.  `place` is the op's place in the program.
 template <typename Place>
 struct IssueCandidate {
   std::int32_t priority = 0;
   Place place{};
-  std::size_t queue = 0;  // the communicator
+  std::size_t queue = 0;  // index of the communicator's queue
 
   friend auto operator<=>(const IssueCandidate&, const IssueCandidate&) = default;
 };
 
-/// Whether a rank issues the ops of all communicators in program order, because its engine wants
-/// one order (EngineTraits::one_issue_order).  The leader of a communicator with
-/// IssueOrder::kPriority chooses that order itself.
+/// Whether a rank issues the ops of all communicators in program order, because its engine needs
+/// one order (EngineTraits::one_issue_order).  False if a communicator has IssueOrder::kPriority,
+/// whose leader chooses that order itself.
 template <class Communicators>
 bool takes_program_order(const Communicators& communicators, bool one_issue_order) {
   return one_issue_order && std::ranges::none_of(communicators, [](const auto& communicator) {
@@ -39,27 +39,27 @@ bool takes_program_order(const Communicators& communicators, bool one_issue_orde
          });
 }
 
-/// Throws UsageError where the leader of a communicator with IssueOrder::kPriority cannot choose
-/// the one order that `engine` wants: it knows nothing of the order of another communicator, and
-/// orders collectives alone.
+/// Throws UsageError if the leader of a communicator with IssueOrder::kPriority cannot choose the
+/// one order that `engine` needs: it does not know the order of another communicator, and it orders
+/// collectives only.
 void require_one_order(const Planner& planner, const PlanInput& input, const Setup& setup,
                        std::string_view engine);
 
-/// The issue rule: which op of a communicator a rank issues next.
+/// The issue rule: it decides which op of a communicator a rank issues next.
 ///
 /// The runtime, the simulator, `verify` and the planner of `bytescheduler` all ask this class, one
 /// instance for each communicator of each rank.
 ///
 /// An op can be issued once it is ready, which the caller reports, and while the bytes in flight on
-/// the communicator are below the credit.  An op of no bytes is never held back by the credit.
+/// the communicator are below the credit.  The credit never holds back an op of 0 bytes.
 ///
 /// - IssueOrder::kProgram: ops are issued in program order.
 /// - IssueOrder::kPriority: the leader, which is the first member, picks its
 ///   ready op of smallest (priority, program order).  The other members issue
 ///   collectives in the order of the leader's picks.  Exchanges are matched by
 ///   tag, so every member picks its own exchanges.
-/// - IssueOrder::kAsReady: every member picks its own ops in that way, which
-///   are exchanges (`verify`).
+/// - IssueOrder::kAsReady: every member picks its own ops in that way; only
+///   exchanges are allowed there (`verify`).
 ///
 /// An op is known by its number: its place in program order among the rank's ops on the
 /// communicator, over all steps.  A pick is known by the number of the collective among the
@@ -68,7 +68,7 @@ class IssueRule {
  public:
   using Number = std::int64_t;
 
-  /// `leads`: the rank is the communicator's first member.
+  /// `leads` says whether the rank is the communicator's first member.
   IssueRule(IssueOrder order, std::int64_t credit_bytes, bool leads)
       : order_(order), credit_bytes_(credit_bytes), leads_(leads) {}
 
@@ -76,22 +76,22 @@ class IssueRule {
   /// credit.
   Number add(bool collective, std::int32_t priority, std::int64_t bytes);
 
-  /// Everything that the op waits for on its rank is complete.
+  /// Reports that everything the op waits for on its rank is complete.
   void ready(Number op);
 
-  /// The op to issue now; nothing where no op may be issued.
+  /// The op to issue now; nullopt if no op may be issued.
   std::optional<Number> next() const;
 
-  /// Issues the op that next() has returned: its bytes are in flight.
+  /// Reports that the op returned by next() is issued, so its bytes are in flight.
   void issue(Number op);
 
-  /// An op of so many bytes is complete, or could not be started.
+  /// Reports that an op of `bytes` bytes is complete or could not be started.
   void end(std::int64_t bytes) { in_flight_bytes_ -= bytes; }
 
-  /// The first op that is not issued, or that is not added yet.
+  /// The first op that is not issued yet; if all added ops are issued, the next op to be added.
   Number first() const { return first_; }
 
-  /// Whether ops may be issued in another order than that of the program.
+  /// Whether ops may be issued in an order other than program order.
   bool reorders() const { return order_ != IssueOrder::kProgram; }
 
   /// Whether the rank picks collectives for the other members.
@@ -103,18 +103,17 @@ class IssueRule {
   /// The number, among collectives, of an op that has not been issued.
   Number collective_number(Number op) const;
 
-  /// On a member that follows: the leader's next pick, by its number among collectives.
+  /// Reports, on a member that follows, the leader's next pick by its number among collectives.
   void follow(Number collective);
 
-  /// How many collectives were added.
+  /// The number of collectives added.
   Number collectives() const { return collectives_; }
 
   /// Whether the credit holds the op back.
   bool is_held(Number op) const { return is_held(at(op)); }
 
   /// The op that must be issued before `op`, which is not issued: the first op in program order, or
-  /// the one that the leader has picked.  Nothing where the order allows `op`, or where the
-  /// leader's pick is missing.
+  /// the leader's pick.  nullopt if the order allows `op`, or if the leader's pick is missing.
   std::optional<Number> ahead_of(Number op) const;
 
  private:
@@ -137,8 +136,8 @@ class IssueRule {
     return order_ == IssueOrder::kAsReady ||
            (order_ == IssueOrder::kPriority && (leads_ || !entry.collective));
   }
-  /// The op of the first pick that is not issued; nothing where there is no pick, or where its op
-  /// is not added yet.
+  /// The op of the first pick that is not issued; nullopt if there is no pick or its op is not
+  /// added yet.
   std::optional<Number> picked_op() const;
   Choices& choices_of(const Entry& entry) { return entry.bytes > 0 ? counted_ : uncounted_; }
 
@@ -149,9 +148,9 @@ class IssueRule {
   std::deque<Entry> entries_;    // from op first_ on
   Number first_ = 0;             // the first op that is not issued
   Choices counted_, uncounted_;  // ready ops that the rank picks itself
-  Number collectives_ = 0;       // of all ops added
-  // On a member that follows: its collectives from number first_collective_
-  // on, and the picks that it has not issued, by number.
+  Number collectives_ = 0;       // number of collectives among all added ops
+  // On a member that follows: its collectives from number first_collective_ on, and the picks that
+  // it has not issued, by number.
   std::deque<Number> followed_;
   Number first_collective_ = 0;
   std::deque<Number> picks_;

@@ -7,33 +7,33 @@
 
 namespace paceline::plan {
 
-/// What executors know of a kernel without libtorch.
+/// The properties of a kernel that executors know without libtorch.
 struct KernelTraits {
-  std::string_view name;  // as plans write it
-  /// Nothing moves: the written memory is the read one.
+  std::string_view name;  // as in plans
+  /// No bytes move: the written memory is the read memory.
   bool aliases = false;
-  /// Applies the optimizer to the parameters that it writes first.
+  /// Applies the optimizer to the parameters in its first written slice.
   bool optimizer = false;
-  /// Is part of the optimizer's step, whose rate it is priced at.
+  /// Is part of the optimizer's step, and is priced at its rate.
   bool optimizer_step = false;
   /// Operands may be one tensor per parameter instead of a flat slice.
   bool takes_tensors = false;
-  /// Belongs to a codec: it makes, or takes apart, what crosses.
+  /// Belongs to a codec: it encodes or decodes wire forms.
   bool codes = false;
-  /// It touches of operands of a fixed length only what the ragged ones name.
+  /// Of operands of fixed length, it touches only the elements that its ragged operands name.
   bool gathers = false;
-  /// Writes what memory holds at the start, which depends on nothing: it may run before the first
-  /// step, whose time limits are no measure of it.
+  /// Writes the start values of memory, which depend on nothing.  It may therefore run before the
+  /// first step, and the time limit of a step does not apply to it.
   bool starts = false;
-  /// Times that it goes over the bytes that it reads and writes.
+  /// The number of passes over the bytes that it reads and writes.
   double passes = 1;
-  /// Phases of a step, as records name them.  One that no kernel ends lasts until the last message
-  /// of what the kernel has written is sent.
+  /// The phases of a step, as records name them, that the kernel begins and ends.  A phase that no
+  /// kernel ends lasts until the last message with values that the kernel has written is sent.
   std::string_view begins{}, ends{};
 };
 
-/// Every kernel that plans may name; Program has the contracts.  A kernel's code is a row of
-/// runtime/kernels/table.cc.
+/// All kernels that plans may name.  Their contracts are at class Program (plan/program.h), and
+/// their code is in rows of runtime/kernels/table.cc.
 inline constexpr auto kKernels = std::to_array<KernelTraits>({
     {.name = "update", .optimizer = true, .optimizer_step = true, .takes_tensors = true},
     {.name = "count", .optimizer_step = true},
@@ -47,8 +47,8 @@ inline constexpr auto kKernels = std::to_array<KernelTraits>({
     {.name = "square_sum", .takes_tensors = true},
     {.name = "clip"},
     {.name = "rescale"},
-    // The sum, its magnitudes, the selection among these, the marks of what is selected, and the
-    // residual.
+    // The passes make the sum, its magnitudes, the selection, the marks of the selected values, and
+    // the residual.
     {.name = "topk", .codes = true, .passes = 3},
     {.name = "scatter", .codes = true},
     {.name = "nesterov", .passes = 2},
@@ -65,7 +65,7 @@ inline constexpr auto kKernels = std::to_array<KernelTraits>({
     {.name = "powersgd_left", .codes = true},
     {.name = "powersgd_right", .codes = true},
     {.name = "powersgd_outer", .codes = true},
-    // The sum, its norms, the signs, and the residual.
+    // The passes make the sum, its norms, the signs, and the residual.
     {.name = "ef_sign", .codes = true, .passes = 2},
     {.name = "ef_sign_sum", .codes = true},
     {.name = "draw_rows", .starts = true},
@@ -77,7 +77,7 @@ inline constexpr auto kKernels = std::to_array<KernelTraits>({
     {.name = "update_all_rows"},
 });
 
-/// The row of `name`; null where there is none.
+/// The row of `name`; null if there is none.
 constexpr const KernelTraits* find_kernel_traits(std::string_view name) {
   const auto* row = std::ranges::find(kKernels, name, &KernelTraits::name);
   return row == kKernels.end() ? nullptr : row;

@@ -8,7 +8,7 @@ DType type_of(const Setup& setup, const Slice& slice) {
   return setup.buffers[index_of(slice.buffer)].dtype;
 }
 
-/// The n-th of the list under `key`, or null.
+/// The n-th entry of the list for `key`; null if there is none.
 template <class Map>
 auto* nth(const Map& lists, const typename Map::key_type& key, std::size_t n) {
   const auto found = lists.find(key);

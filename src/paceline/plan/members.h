@@ -11,8 +11,8 @@ namespace paceline::plan {
 
 using Rank = std::int32_t;
 
-/// The ranks of a group: none, or some at equal distances.  Three numbers, so that a group of a
-/// million costs no more than one of two.
+/// The ranks of a group, which is empty or has ranks at equal distances.  Three numbers describe
+/// it, so a group of a million ranks costs no more memory than one of two.
 class Members {
  public:
   class Iterator {
@@ -43,9 +43,9 @@ class Members {
   };
 
   Members() = default;
-  /// `ranks`, which lie at equal distances, smallest first.
+  /// Makes a group of `ranks`, which must be ascending and at equal distances.
   Members(std::initializer_list<Rank> ranks);
-  /// first, first + stride, ...: `count` of them.
+  /// The group of the `count` ranks first, first + stride, ...
   static Members spaced(Rank first, Rank count, Rank stride = 1);
 
   std::size_t size() const { return static_cast<std::size_t>(count_); }
@@ -56,7 +56,7 @@ class Members {
   Iterator begin() const { return {first_, stride_}; }
   Iterator end() const { return {(*this)[size()], stride_}; }
 
-  /// At which place the rank is among them; nothing where it is not.
+  /// The place of the rank among the members; nullopt if it is not a member.
   std::optional<std::size_t> place_of(Rank rank) const;
   bool contains(Rank rank) const { return place_of(rank).has_value(); }
 

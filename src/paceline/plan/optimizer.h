@@ -11,30 +11,30 @@
 
 namespace paceline::plan {
 
-/// An optimizer with its default constants: as torch.optim defines it, where torch.optim has it.
+/// An optimizer with its default constants, as defined by torch.optim if it is there.
 struct Optimizer {
   std::string_view name;  // as in configurations
-  /// The update rule, which has the optimizer's kernel, state and price.
+  /// The name of the update rule, which has the optimizer's kernel, state and price.
   std::string_view rule;
   std::string_view summary;
-  /// Buffers of the state, one element each for an element of the parameters.
+  /// The buffers of the state, each with one element per element of the parameters.
   std::array<std::string_view, 2> states{};
-  /// The state is momentum: there is none without it.
+  /// The state is momentum; without momentum there is no state.
   bool momentum = false;
-  /// The kernel reads how many steps there were.
+  /// The kernel reads the number of steps.
   bool counts_steps = false;
-  /// The decay rates of the running averages in `states`.  Where one rate holds for both averages,
+  /// The decay rates of the running averages in `states`.  If one rate applies to both averages,
   /// only the first is given.
   std::array<double, 2> decay_rates{};
   double epsilon = 0;
-  /// Weight decay on matrices alone, not on biases and normalizations.
+  /// Weight decay applies to matrices only, not to biases and normalizations.
   bool decays_matrices_alone = false;
-  /// Each matrix has a rate of its own, by norms over all of its elements; biases and
-  /// normalizations have the learning rate.
+  /// Each matrix has its own rate, computed from norms over all of its elements; biases and
+  /// normalizations use the learning rate.
   bool layerwise = false;
 };
 
-/// Every optimizer.  What each executor must know of one is in its row, but for the kernel
+/// All optimizers.  A row has everything that executors must know of an optimizer except the kernel
 /// (runtime/kernels/optimizers.cc) and the costs of other programs' kernels
 /// (data/engine_costs.toml).
 ///
@@ -42,13 +42,13 @@ struct Optimizer {
 /// Loshchilov & Hutter, ICLR 2019, arXiv:1711.05101. adagrad: Duchi et al., JMLR 2011.  adadelta:
 /// Zeiler, arXiv:1212.5701. rmsprop: Tieleman & Hinton, Coursera lecture 6.5, 2012.
 ///
-/// lamb: You et al., ICLR 2020, arXiv:1904.00962, with bias correction, the constants of NVIDIA's
-/// FusedLAMB (apex), and as there and in MLPerf's reference neither decay nor rates of their own
-/// for biases and normalizations.  FusedLAMB's clipping of all gradients is --clip-norm.  lars: You
-/// et al., 2017, arXiv:1708.03888.  TensorFlow's LARSOptimizer, which MLPerf's reference takes, has
-/// its coefficient, its rate of 1 where a norm is 0, and its exception of biases and
-/// normalizations; the momentum is that of the paper and of apex's LARC, a sum of gradients that
-/// are scaled already.
+/// lamb: You et al., ICLR 2020, arXiv:1904.00962, with bias correction and the constants of
+/// NVIDIA's FusedLAMB (apex).  As in FusedLAMB and in MLPerf's reference, biases and normalizations
+/// have neither decay nor rates of their own.  FusedLAMB's clipping of all gradients is
+/// --clip-norm. lars: You et al., 2017, arXiv:1708.03888.  Its coefficient, its rate of 1 where a
+/// norm is 0, and its exception for biases and normalizations are those of TensorFlow's
+/// LARSOptimizer, which MLPerf's reference uses; the momentum is that of the paper and of apex's
+/// LARC, a sum of gradients that are already scaled.
 inline constexpr auto kOptimizers = std::to_array<Optimizer>({
     {.name = "sgd",
      .rule = "sgd",
@@ -119,23 +119,23 @@ inline constexpr auto kOptimizerNames = [] {
   return names;
 }();
 
-/// The names of kOptimizerNames as texts.
+/// The names of kOptimizerNames as strings.
 std::vector<std::string> optimizer_names();
 
-/// The row of `name`; null where there is none.
+/// The row of `name`; null if there is none.
 const Optimizer* find_optimizer(std::string_view name);
 
-/// The row of `name`.  Throws UsageError, which lists the known names, where there is none.
+/// The row of `name`.  Throws UsageError, which lists the known names, if there is none.
 const Optimizer& optimizer_named(std::string_view name);
 
-/// The update rule of `optimizer`; a name that is not known is its own.
+/// The update rule of `optimizer`; for an unknown name, the name itself.
 std::string update_rule_of(const std::string& optimizer);
 
-/// What a plan must know of `optimizer`, with momentum or without.  Throws UsageError as
-/// optimizer_named().
+/// The properties of `optimizer`, with or without momentum, that a plan must know.  Throws
+/// UsageError as optimizer_named().
 OptimizerShape shape_of(std::string_view optimizer, bool momentum = true);
 
-/// Names of the state's buffers.  Throws UsageError as optimizer_named().
+/// The names of the state's buffers.  Throws UsageError as optimizer_named().
 std::vector<std::string_view> state_names(const OptimizerShape& optimizer);
 
 }  // namespace paceline::plan

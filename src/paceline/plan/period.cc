@@ -17,7 +17,7 @@
 namespace paceline::plan {
 namespace {
 
-/// What an op does, but for the buffers that it does it in.
+/// A text that describes the work of an op, without the buffers that it uses.
 std::string work_of(const Op& op, const Setup& setup) {
   if (const auto* exchange = std::get_if<Exchange>(&op.work)) {
     std::string text = "exchange";
@@ -43,7 +43,7 @@ std::string work_of(const Op& op, const Setup& setup) {
   return "model";
 }
 
-/// Something of a variant, computed once.
+/// Caches a value that is computed once for each variant.
 template <class Value, class Compute>
 class OfVariants {
  public:
@@ -73,7 +73,7 @@ void for_each_rank(const Planner& planner, const PlanInput& input, Variant varia
   }
 }
 
-/// The work of all ranks in one step of a variant.
+/// Computes the work of all ranks in one step of a variant, as a text.
 auto work_by_variant(const Planner& planner, const PlanInput& input) {
   const auto compute = [&](Variant variant, std::string& work) {
     for_each_rank(planner, input, variant, [&](const Setup& setup, const CommPlan& plan, Rank) {
@@ -88,7 +88,7 @@ auto work_by_variant(const Planner& planner, const PlanInput& input) {
 
 using TrafficByPattern = std::map<std::string, Traffic>;
 
-/// What all ranks together send in one step of a variant.
+/// Computes the traffic of all ranks together in one step of a variant.
 auto traffic_by_variant(const Planner& planner, const PlanInput& input) {
   const auto compute = [&](Variant variant, TrafficByPattern& all) {
     for_each_rank(planner, input, variant,
@@ -102,7 +102,7 @@ auto traffic_by_variant(const Planner& planner, const PlanInput& input) {
   return OfVariants<TrafficByPattern, decltype(compute)>(compute);
 }
 
-/// As Planner::period allows; 1 where the variants do not repeat.
+/// The period of the variants, at most Planner::period; 1 if they do not repeat.
 Step period_of_variants(const Planner& planner, const PlanInput& input) {
   return period_of(planner, input, planner.period(input)).value_or(1);
 }
@@ -113,7 +113,7 @@ std::optional<Step> period_of(const Planner& planner, const PlanInput& input, St
   PlanInput first = input;
   first.rank = 0;
   std::vector<Variant> variants;  // from step 1 on
-  // All at once: a rule that averages every 100 steps looks static before.
+  // All steps are compared: a rule that averages every 100 steps looks static in the steps before.
   for (Step step = 1; step <= 2 * longest; ++step) {
     variants.push_back(planner.variant(first, step));
   }

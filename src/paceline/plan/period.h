@@ -8,17 +8,17 @@
 
 namespace paceline::plan {
 
-/// After how many steps the planner's variants repeat, from step 1 on (step 0 may differ and never
-/// come again); nothing where that is more than `longest`.
+/// The number of steps after which the planner's variants repeat, from step 1 on (step 0 may have a
+/// variant that never comes again); nullopt if that is more than `longest`.
 std::optional<Step> period_of(const Planner& planner, const PlanInput& input, Step longest);
 
-/// After how many steps the work of all ranks repeats, from step 1 on: what is sent to whom, and
-/// what kernels compute on how many elements.  That may be fewer steps than the variants need,
-/// which may differ in their buffers alone.
+/// The number of steps after which the work of all ranks repeats, from step 1 on: the sizes and
+/// peers of messages, and the numbers of elements that kernels compute.  It may be smaller than the
+/// period of the variants, because variants may differ in their buffers only.
 Step period_of_work(const Planner& planner, const PlanInput& input);
 
-/// Whether a step of the period sends what none of the `steps` steps from
-/// `first` on sends: other bytes or calls of a pattern, of all ranks together.
+/// Whether some step of the period has other traffic than each of the `steps` steps from `first`
+/// on: other bytes or calls of a pattern, over all ranks together.
 bool lacks_traffic(const Planner& planner, const PlanInput& input, Step first, Step steps);
 
 }  // namespace paceline::plan

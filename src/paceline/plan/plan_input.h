@@ -13,24 +13,24 @@
 namespace paceline::plan {
 
 struct ParameterShape {
-  std::string name;  // as in the state dict: layer4.2.conv3.weight
+  std::string name;  // as in the state dict, for example layer4.2.conv3.weight
   std::vector<Elements> sizes{};
   Elements elements = 0;  // product of the sizes
-  ModuleId module{};      // the gated unit whose forward reads it
+  ModuleId module{};      // the module whose forward reads it
 };
 
-/// Not a bias or a normalization, which have at most one dimension.
+/// Whether the parameter is no bias or normalization, which have at most one dimension.
 inline bool is_matrix(const ParameterShape& parameter) { return parameter.sizes.size() > 1; }
 
-/// What a planner may know of a network.  Traced from one real step, or read from a profile.
+/// The properties of a network that planners use, traced from one real step or read from a profile.
 struct ModelShape {
   std::string name;
-  std::vector<std::string> modules;        // gated units, in forward order
+  std::vector<std::string> modules;        // in forward order; each has a gate
   std::vector<ParameterShape> parameters;  // in registration order
-  std::vector<ParameterId> ready_order;    // gradients, as backward ends them
-  DType dtype = DType::kF32;               // of parameters and gradients
+  std::vector<ParameterId> ready_order;    // in which backward finishes gradients
+  DType dtype = DType::kF32;               // type of parameters and gradients
 
-  /// Of all parameters.
+  /// The number of elements of all parameters.
   Elements elements() const {
     Elements sum = 0;
     for (const ParameterShape& parameter : parameters) {
@@ -41,26 +41,26 @@ struct ModelShape {
   std::int64_t bytes() const { return elements() * size_of(dtype); }
 };
 
-/// The update rule's shape: how many state buffers an element has.
+/// The update rule and its number of state values per parameter element.
 struct OptimizerShape {
   std::string name = "sgd";  // a rule of plan/optimizer.h
-  int state_buffers = 1;     // sgd with momentum 1, without 0
+  int state_buffers = 1;     // sgd has 1 with momentum, 0 without
 };
 
-/// Everything that a plan may depend on, on one rank.
+/// Everything that the plan of one rank may depend on.
 struct PlanInput {
   ModelShape model;
   OptimizerShape optimizer;
   Rank rank = 0;
   Rank world = 1;
-  RanksPerHost local_world{};             // empty: not known
-  int micro_batches = 1;                  // gradient accumulation
-  bool loss_scaling = false;              // the loss is scaled, Note [Loss scaling]
-  double clip_norm = 0;                   // largest norm of all gradients; 0: any
-  std::optional<LayerProfile> profile{};  // for planners that look at times,
-  std::optional<AlphaBeta> alpha_beta{};  // equal on all ranks
+  RanksPerHost local_world{};             // empty: unknown
+  int micro_batches = 1;                  // per step (gradient accumulation)
+  bool loss_scaling = false;              // whether the loss is scaled, Note [Loss scaling]
+  double clip_norm = 0;                   // largest allowed norm of all gradients; 0: no limit
+  std::optional<LayerProfile> profile{};  // for planners that use times;
+  std::optional<AlphaBeta> alpha_beta{};  // both equal on all ranks
 
-  /// The hosts of all ranks; one host where they are not known.
+  /// The hosts of all ranks; one host if they are unknown.
   RanksPerHost hosts() const { return local_world.empty() ? RanksPerHost{world} : local_world; }
 };
 

@@ -11,7 +11,7 @@
 namespace paceline::plan {
 namespace {
 
-/// Whether the counts of a collective's two sides fit its pattern.
+/// Whether the element counts of a collective's two sides fit its pattern.
 bool counts_fit(const Collective& collective, Elements members) {
   switch (collective.pattern) {
     case Pattern::kAllReduce:
@@ -132,7 +132,7 @@ void PlanWorld::check_setups() const {
   }
 }
 
-/// All members see the same group.
+/// Throws PlanError unless all members have the same group in their setups.
 void PlanWorld::check_members(const Communicator& communicator, std::size_t on) const {
   const Members& members = communicator.members;
   if (!members.empty() && (members.front() < 0 || members.back() >= ranks())) {

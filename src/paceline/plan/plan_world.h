@@ -15,15 +15,15 @@
 
 namespace paceline::plan {
 
-/// A plan that cannot be run: names the ranks and ops.  The program exits
-/// with 2.
+/// An error in plans that cannot be run, which names the ranks and ops.  The program exits with
+/// code 2.
 class PlanError : public UsageError {
  public:
   using UsageError::UsageError;
 };
 
-/// Some steps of all ranks' plans, their collectives and messages matched (plan/matching.h).  The
-/// constructor checks everything that can be checked without running the plans.
+/// The first steps of all ranks' plans, with collectives and messages matched (plan/matching.h).
+/// The constructor checks everything that can be checked without running the plans.
 class PlanWorld {
  public:
   /// One op of one step on one rank.
@@ -31,17 +31,17 @@ class PlanWorld {
     Step step = 0;
     OpIndex index = 0;
     const Op* op = nullptr;
-    std::size_t collective = 0;           // of a Collective
-    std::vector<std::size_t> sends{};     // messages of an Exchange, in its order
-    std::vector<std::size_t> receives{};  // likewise
+    std::size_t collective = 0;           // of a Collective: its index in collectives()
+    std::vector<std::size_t> sends{};     // of an Exchange, in its order: indices in messages()
+    std::vector<std::size_t> receives{};  // as sends
   };
-  /// A collective: one item per member of the communicator, in its order.
+  /// A collective with one item per member of the communicator, in the order of the members.
   struct MatchedCollective {
     CommunicatorId on{};
-    Rank first = 0;  // member
+    Rank first = 0;  // the first member
     std::vector<std::size_t> items;
   };
-  /// A message: the items that send and receive it.
+  /// A message with the items that send and receive it.
   struct MatchedMessage {
     Rank from = 0, to = 0;
     std::size_t send_item = 0, receive_item = 0;
@@ -53,8 +53,8 @@ class PlanWorld {
     friend auto operator<=>(const Place&, const Place&) = default;
   };
 
-  /// Steps 0 .. steps-1 of the plans of input.world ranks, each given `input` with its own number.
-  /// Throws PlanError.
+  /// Makes steps 0 .. steps-1 of the plans of input.world ranks, each from `input` with the rank's
+  /// own number.  Throws PlanError for plans that do not match.
   PlanWorld(const Planner& planner, const PlanInput& input, Step steps);
   PlanWorld(const PlanWorld&) = delete;  // items point into their plans
   PlanWorld& operator=(const PlanWorld&) = delete;
@@ -62,11 +62,11 @@ class PlanWorld {
   Rank ranks() const { return static_cast<Rank>(sides_.size()); }
   const PlanInput& input(Rank rank) const { return side(rank).input; }
   const Setup& setup(Rank rank) const { return side(rank).setup; }
-  /// All steps, in program order.
+  /// The ops of all steps of a rank, in program order.
   const std::vector<Item>& items(Rank rank) const { return side(rank).items; }
   const std::vector<MatchedCollective>& collectives() const { return collectives_; }
   const std::vector<MatchedMessage>& messages() const { return messages_; }
-  /// As a rank sees it.
+  /// The communicator in the setup of `rank`.
   const Communicator& communicator(Rank rank, CommunicatorId id) const {
     return side(rank).setup.communicators[index_of(id)];
   }
@@ -74,17 +74,17 @@ class PlanWorld {
     return communicator(collective.first, collective.on);
   }
 
-  /// What takes part in the collective or exchange at `place` and must be issued, too, before that
-  /// can complete: the op of each member, `place` among them, or the other ends of its messages.
+  /// The ops that must be issued before the collective or exchange at `place` can complete: the op
+  /// of each member, including `place`, or the ops at the other ends of its messages.
   std::vector<Place> partners(const Place& place) const;
 
-  /// By item, the items of the same rank that it waits for, or excludes.
+  /// For each item, the items of the same rank that it waits for or excludes.
   struct ItemDependencies {
     std::vector<std::vector<std::size_t>> waits_for, excludes;
   };
   ItemDependencies order(Rank rank) const;
 
-  /// "rank 1, step 0, op 12: all-reduce, ..."
+  /// Describes an op, as in "rank 1, step 0, op 12: all-reduce, ..."
   std::string describe(const Place& place) const;
 
  private:

@@ -11,46 +11,45 @@ namespace paceline::plan {
 
 struct ModelShape;  // plan/plan_input.h
 
-/// Durations of plans and of virtual time: whole, so that sums are exact in
-/// any order.
+/// Durations and virtual times.  They are integers, so that sums are exact in any order.
 using Picoseconds = std::int64_t;
 
 inline constexpr Picoseconds kPicosecondsPerNanosecond = 1'000;
 inline constexpr Picoseconds kPicosecondsPerSecond = 1'000'000'000'000;
 
-/// Rounds to the nearest picosecond.  Negative, infinite or longer than 100 days is a bug.
+/// Rounds to the nearest picosecond.  A negative time is a bug.  Throws UsageError above 100 days.
 Picoseconds picoseconds_of(double seconds);
 
 inline double seconds_of(Picoseconds time) { return static_cast<double>(time) * 1e-12; }
 
 inline double milliseconds_of(Picoseconds time) { return seconds_of(time) * 1e3; }
 
-/// How long one rank computes without communication, layer by layer, for one micro-batch.  The
+/// The times in which one rank computes a micro-batch without communication, layer by layer.  The
 /// parts follow each other without gaps, so they sum to the time from the start of forward to the
 /// last gradient.
 struct LayerProfile {
-  std::string origin;  // who measured it, on what; for people
+  std::string origin;  // who measured it and on what, for messages
 
-  /// By ModuleId: from entering the module's gate to entering the next one's; the last lasts until
-  /// backward starts, so it holds the loss.
+  /// By ModuleId: the time from entering the module's gate to entering the next gate.  That of the
+  /// last module lasts until backward starts, so it contains the loss.
   std::vector<Picoseconds> forward;
 
-  /// By ParameterId: from the gradient that is ready before it (for the first of the ready order:
-  /// from the start of backward) until this one is final.
+  /// By ParameterId: the time from the previous gradient in ready order (for the first one: from
+  /// the start of backward) until this gradient is final.
   std::vector<Picoseconds> backward;
 
-  /// By ModuleId: bytes kept from forward to backward; empty where unknown.
+  /// By ModuleId: the bytes kept from forward to backward; empty if unknown.
   std::vector<std::int64_t> activation_bytes{};
 
   Picoseconds forward_total() const;
   Picoseconds backward_total() const;
 };
 
-/// Throws UsageError unless the profile has one time per module and per parameter of the model,
-/// none negative.
+/// Throws UsageError unless the profile has one time per module and per parameter of the model, and
+/// no time is negative.
 void check_profile(const ModelShape& model, const LayerProfile& profile);
 
-/// When each gradient is final, in ready order, counted from the start of backward.
+/// The times at which gradients are final, in ready order, counted from the start of backward.
 std::vector<Picoseconds> ready_times(const ModelShape& model, const LayerProfile& profile);
 
 }  // namespace paceline::plan

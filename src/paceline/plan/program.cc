@@ -15,7 +15,7 @@
 namespace paceline::plan {
 namespace {
 
-/// As PyTorch's GradScaler has them: growth factor, backoff factor, interval.
+/// The defaults of PyTorch's GradScaler: growth factor, backoff factor, interval.
 constexpr std::array kScaleRule{2.0, 0.5, 2000.0};
 
 }  // namespace

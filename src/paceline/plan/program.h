@@ -17,12 +17,12 @@
 
 namespace paceline::plan {
 
-/// Parameters that belong together, group by group.  The groups follow each other in ready order
-/// and hold every parameter once.
+/// Groups of parameters that belong together.  The groups follow each other in ready order, and
+/// every parameter is in exactly one group.
 using Groups = std::vector<std::vector<ParameterId>>;
 
-/// A range of the flat layout that crosses, or is updated, as a whole: one slice of the values and
-/// the same range of the gradients.  It covers its tensors and the padding behind each of them.
+/// A range of the flat layout that is exchanged or updated as a whole: a slice of the values and
+/// the same range of the gradients.  It contains its tensors and the padding after each of them.
 struct Bucket {
   std::vector<ParameterId> parameters;  // in ready order
   Slice values, gradients;
@@ -46,30 +46,30 @@ std::optional<BufferId> find_buffer(const Setup& setup, std::string_view name);
 /// The buffer of this name.  A missing buffer is a bug.
 BufferId buffer_named(const Setup& setup, std::string_view name);
 
-/// As buffer_named, for communicators.
+/// The communicator of this name.  A missing communicator is a bug.
 CommunicatorId communicator_named(const Setup& setup, std::string_view name);
 
-/// All of a buffer; a name as for buffer_named.
+/// The slice of a whole buffer, given by its id or by its name as for buffer_named().
 Slice whole(const Setup& setup, BufferId buffer);
 Slice whole(const Setup& setup, std::string_view buffer);
 
-/// Throws UsageError unless the shape is one that a plan can be written for: the ready order holds
-/// every parameter once, every module exists.
+/// Throws UsageError unless a plan can be written for the input: the ready order must have every
+/// parameter once, every parameter's module must exist, and rank and micro-batches must be valid.
 void check_shape(const PlanInput& input);
 
-/// Builds a Setup: the flat buffers that every planner has, then its own.
+/// Builds a Setup: first the flat buffers that every planner has, then the planner's own buffers
+/// and communicators.
 ///
-/// "values" and "gradients" hold the parameters in the order of `groups`, each tensor on a 64-byte
-/// border, so any run of neighbors in ready order is one contiguous slice of both.  Padding is zero
-/// and stays zero: nothing writes
-/// it but element-wise kernels and collectives, which map zeros to zeros.  A group's end is padded
-/// to a multiple of `shards` aligned pieces.
+/// "values" and "gradients" hold the parameters in the order of `groups`.  Each tensor begins at a
+/// multiple of 64 bytes, so any run of neighbors in ready order is one contiguous slice of both.
+/// Padding is zero and stays zero: only element-wise kernels and collectives, which map zeros to
+/// zeros, write to it.  The end of a group is padded to a multiple of `shards` aligned pieces.
 ///
-/// Beside them: one buffer of the same layout per state of the optimizer, "learning_rate" (one F64:
-/// bias corrections are computed in double), and, where the optimizer counts steps, "step_count"
-/// (one F32).  With loss scaling also "loss_scale", "applied_scale", "found_inf" (one F32 each) and
-/// "growth" (one I32: good steps since the scale changed).  With clipping "gradient_squares" (one
-/// F64), "applied_scale" and "found_inf".
+/// The other buffers are one of the same layout per state of the optimizer, "learning_rate" (one
+/// F64: bias corrections are computed in double), and, if the optimizer counts steps, "step_count"
+/// (one F32).  With loss scaling there are also "loss_scale", "applied_scale", "found_inf" (one F32
+/// each) and "growth" (one I32: the number of good steps since the scale changed).  With clipping
+/// there are "gradient_squares" (one F64), "applied_scale" and "found_inf".
 class SetupBuilder {
  public:
   SetupBuilder(const PlanInput& input, const Groups& groups, Rank shards = 1);
@@ -77,26 +77,27 @@ class SetupBuilder {
   BufferId add_buffer(Buffer buffer);
   CommunicatorId add_communicator(std::string name, Members members);
 
-  /// A communicator of all ranks.
+  /// Adds a communicator of all ranks.
   CommunicatorId add_world(std::string name);
 
-  /// A communicator of all ranks for messages that a rank issues as they become ready, smallest
-  /// priority first, whatever the issue policy.  The communicator has no credit: two ranks that
-  /// spend theirs in different orders wait for each other.
+  /// Adds a communicator of all ranks for messages that a rank issues as they become ready,
+  /// smallest priority first, whatever the issue policy.  It has no credit, because two ranks that
+  /// spent their credit in different orders would wait for each other.
   CommunicatorId add_world_as_ready(std::string name);
 
-  /// How the communicators added from here on issue.
+  /// Sets the issue order and the credit of the communicators that are added after this call.
   void set_issue_policy(IssueOrder order, std::int64_t credit_bytes);
 
-  /// Cuts the state of the optimizer down to one of `shards` equal pieces of every bucket: element
-  /// e of a bucket's piece, which begins at b of the values, is at b / shards + e.
+  /// Reduces the state of the optimizer to one of `shards` equal pieces of every bucket: the state
+  /// of element e of a bucket's piece is at b / shards + e, where b is the begin of the bucket in
+  /// the values.
   void shard_optimizer(Rank shards);
 
-  /// Lets the gradients of the buckets take turns in memory for `slots` of them: bucket i has the
-  /// place of bucket i - `slots`.
+  /// Lets the buckets share gradient memory for `slots` of them: bucket i has the place of
+  /// bucket i - `slots`.
   void fold_gradients(std::size_t slots);
 
-  /// A buffer of the layout of the values, and of their type unless another is given.
+  /// Adds a buffer with the layout of the values, and with their type unless another is given.
   BufferId add_twin(std::string_view name, Initial initial = Initial::kZero,
                     std::optional<DType> type = {});
 
@@ -104,7 +105,7 @@ class SetupBuilder {
   const PlanInput& input() const { return input_; }
   Rank rank() const { return input_.rank; }
 
-  /// Those of the groups, in the layout that the constructor made.
+  /// The buckets of the groups, in the layout that the constructor made.
   const std::vector<Bucket>& buckets() const { return buckets_; }
 
   Setup finish() && { return std::move(setup_); }
@@ -128,26 +129,26 @@ Slice shard_of(const Slice& slice, Rank index, Rank shards);
 /// necessarily the same borders).
 std::vector<Bucket> buckets_of(const Setup& setup, const Groups& groups);
 
-/// What a program is written for, beside its input and setup.
+/// The context of a program besides its input and setup.
 struct ProgramContext {
-  std::vector<Bucket> buckets{};  // of the schedule; empty where there is none
-  bool trains = true;             // else model work and updates are left out
-  Rank shards = 1;                // buckets are a multiple of so many aligned pieces
+  std::vector<Bucket> buckets{};  // of the schedule; empty if there is none
+  bool trains = true;             // if false, model work and updates are omitted
+  Rank shards = 1;                // buckets are a multiple of this number of aligned pieces
   Step phase = 0;                 // the step within the period of the exchange
   Variant turn = 0;               // the update rule's variant
   std::string strategy{};         // for messages
 };
 
-/// Most messages that one rank may send and receive in a step: a server of a million workers would
-/// have more with its second partition.
+/// The largest number of messages that one rank may send and receive in a step.  A server of a
+/// million workers would exceed it with its second partition.
 inline constexpr std::size_t kMostMessages = 1'000'000;
 
 /// Builds a CommPlan, op by op, in program order.
 ///
 /// Kernel contracts (reads; writes; numbers):
 ///   copy     n slices; n slices; {factor}: writes[i] = factor * reads[i]
-///   view     n slices; n slices; {1}: as copy, but nothing moves: who performs
-///            it makes the written memory the read one
+///   view     n slices; n slices; {1}: as copy, but nothing moves: its performer
+///            makes the written memory the read memory
 ///   nesterov anchor, outer momentum, sum; anchor, outer momentum; {rate, mu,
 ///            divisor}: with d = sum / divisor, m = mu m + d and
 ///            anchor -= rate (d + mu m)
@@ -173,11 +174,11 @@ inline constexpr std::size_t kMostMessages = 1'000'000;
 ///            s * max(1, (norm + 1e-6) / largest norm)
 ///   topk     gradients, residual; k values, their k places (I32),
 ///            residual; {}: adds the gradients to the residual and takes the k
-///            elements of largest magnitude out of it, of equals the first;
-///            places count from the slice's begin and ascend
+///            elements of largest magnitude out of it, of equal ones the
+///            first; places count from the slice's begin and ascend
 ///   scatter  [values, places]; 1 slice; {}: zero, plus each value at its
 ///            place, added in order
-///   sign     n values; n/8 bytes (I8); {}: a bit each, the first lowest, 1
+///   sign     n values; n/8 bytes (I8); {}: one bit each, lowest first, 1
 ///            where the value is at least zero
 ///   unsign   n slices of bytes; n slices; {}: +1 where the bit is 1, else -1
 ///   vote     slices of one or more copies of m bytes; m bytes; {}: each bit as
@@ -185,33 +186,33 @@ inline constexpr std::size_t kMostMessages = 1'000'000;
 ///   ef_sign  gradients, residual; n/8 bytes of signs and an F32 for each
 ///            tensor (I8), residual; {begin, end of each tensor}: adds the
 ///            gradients to the residual, takes the signs and each tensor's
-///            mean magnitude, and the signs times these out of the residual
-///   ef_sign_sum  copies of these; 1 slice; {the same}: the sum over the copies
-///            of each tensor's signs times its scale; nothing between tensors
+///            mean magnitude, and subtracts their product from it
+///   ef_sign_sum  copies of such forms; 1 slice; {the same}: the sum over copies
+///            of each tensor's signs times its scale; zero between tensors
 ///   sign8    n values; n bytes (I8); {}: +1 where the value is at least zero,
 ///            else -1
-///   unsign8  n slices of bytes; n slices; {}: the sign of each, as sign8
+///   unsign8  n slices of bytes; n slices; {}: the sign of each, by the rule of sign8
 ///   gtopk_merge  values and places of two ranks, this rank's own values and
 ///            places, residual; values, places, own values, residual; {}: the k
-///            largest of the sums by place; own values at other places go into
+///            largest of the sums by place; own values at other places are added to
 ///            the residual
 ///   random_k as topk, at places of the tensors that are drawn; {begin, end of
 ///            each tensor}
 ///   qsgd     n values; n codes and an F32 a block (I8); {levels, block, rank}:
 ///            multiples of the block's norm / levels, rounded at random
-///   qsgd_sum copies of these; n values; {levels, block}: their sum
+///   qsgd_sum copies of such codes; n values; {levels, block}: their sum
 ///   powersgd_left  gradients, residual, [Q]; P, residual, [Q]; {begin, rows,
 ///            columns, rank of each tensor}: adds the gradients to the residual
 ///            M, P = M Q; rank 0: P is the gradients
 ///   powersgd_right  P, residual; P, Q; {the same}: P orthonormal, Q = M^T P
 ///   powersgd_outer  P, [Q], [residual]; 1 slice, [residual]; {the same,
-///            [ranks]}: P Q^T, which over the ranks is taken out of the
+///            [ranks]}: P Q^T; subtracts P Q^T / ranks from the
 ///            residual
 ///   embedding rows; {job and rank of strategies/embedding_job.h}, Note [Ragged
 ///   slices] in plan/ragged.h:
 ///   draw_rows      nothing; a server's rows: their start values
 ///   deduplicate    nothing; ids of each server, index, offsets of bags: draws
-///                  the step's lookups; index says where each lookup's row lies
+///                  the step's lookups; index has the place of each lookup's row
 ///                  among the rows of all servers
 ///   lookup         rows of the server, ids; the rows that they name
 ///   pool           rows of all servers, index, offsets; bags
@@ -219,32 +220,32 @@ inline constexpr std::size_t kMostMessages = 1'000'000;
 ///   update_rows    rows of the server, ids and gradients of each trainer,
 ///                  [state]; rows, [state]: applies the mean over the trainers,
 ///                  with the step's learning rate
-///   update_all_rows  the same; rows, [state], their gradients: of all rows of
-///                  the server, those that nobody looked up with gradient zero
+///   update_all_rows  the same; rows, [state], gradients: updates all rows of
+///                  the server; rows without a lookup have gradient zero
 ///   rescale  found_inf, loss_scale, growth; loss_scale, growth, applied_scale;
 ///            {growth factor, backoff factor, interval}: copies the scale to
 ///            applied_scale, then adapts it
 ///
-/// Note [Loss scaling]: fp16 gradients vanish or overflow, so backward starts
-/// from loss_scale, and a step whose reduced gradients are not all finite has no update and halves
-/// the scale (Micikevicius et al., ICLR 2018, arXiv:1710.03740).  The training thread, which is no
-/// op, reads loss_scale when all Forward of a step are complete.  That is safe: rescale writes
-/// applied_scale, which every update reads, so a complete update is behind a complete rescale, and
-/// the gates of the next forward wait for the updates. The next rescale waits, through check, for
-/// every Backward that started from what was read.
+/// Note [Loss scaling]: fp16 gradients vanish or overflow, so backward starts from loss_scale.  A
+/// step whose reduced gradients are not all finite has no update and halves the scale (Micikevicius
+/// et al., ICLR 2018, arXiv:1710.03740).  The training thread, which is not an op, reads loss_scale
+/// when all Forward of a step are complete.  That is safe: rescale writes applied_scale, which
+/// every update reads, so a complete update follows a complete rescale, and the gates of the next
+/// forward wait for the updates.  The next rescale waits, through check, for every Backward that
+/// used the value read.
 class Program {
  public:
   Program(const PlanInput& input, const Setup& setup, ProgramContext context = {})
       : input_(input), setup_(setup), context_(std::move(context)) {}
 
-  /// All Forward, then all Backward in ready order, micro-batch by micro-batch.
+  /// Appends all Forward, then all Backward in ready order, for each micro-batch in turn.
   void compute();
 
-  /// The Forward, or the Backward, of one micro-batch.
+  /// Append all Forward, or all Backward, of one micro-batch.
   void forward_pass(int micro = 0);
   void backward_pass(int micro = 0);
 
-  /// An op as it is, for a planner that writes around another one's program.
+  /// Appends a given op, for a planner that extends the program of another planner.
   OpIndex append(Op op);
 
   OpIndex forward(ModuleId module, int micro = 0);
@@ -254,39 +255,41 @@ class Program {
                          Reduce reduce = Reduce::kSum);
   OpIndex all_gather(const Slice& in, const Slice& out, CommunicatorId on);
   OpIndex broadcast(const Slice& slice, Rank root, CommunicatorId on);
-  /// Throws UsageError above kMostMessages in one step, and where messages both ways meet a credit
-  /// under kPriority: two ranks could each hold back what the other waits for.
+  /// Appends an exchange.  Throws UsageError for more than kMostMessages messages in one step, and
+  /// for messages in both directions on a kPriority communicator with a credit: two ranks could
+  /// each hold back the message that the other waits for.
   OpIndex exchange(CommunicatorId on, std::vector<Message> sends, std::vector<Message> receives);
   OpIndex kernel(std::string_view name, std::vector<Access> reads, std::vector<Access> writes,
                  std::vector<double> numbers = {});
 
-  /// With loss scaling: check and rescale, Note [Loss scaling].  Comes once, when every gradient is
-  /// reduced, and before the first update.  Each rank checks its own gradients: ranks that must
-  /// agree need equal ones.
+  /// With loss scaling, appends check and rescale, Note [Loss scaling].  Must be called once, after
+  /// every gradient is reduced and before the first update.  Each rank checks its own gradients, so
+  /// ranks that must agree need equal ones.
   void check_gradients();
 
-  /// With clipping: scales what all updates of the step divide by, so that the norm of `gradients`
-  /// over `divisor` is at most PlanInput::clip_norm, as torch.nn.utils.clip_grad_norm_.  Comes
-  /// once, when they are final.  Where each rank has some of them, squares are summed `on` a
-  /// communicator, of each value `copies` times.
+  /// With clipping, appends kernels that scale the divisor of all updates of the step, so that the
+  /// norm of `gradients` over `divisor` is at most PlanInput::clip_norm, as
+  /// torch.nn.utils.clip_grad_norm_ does.  Must be called once, when the gradients are final.  If
+  /// each rank has a part of them, the squares are summed `on` a communicator, where each value is
+  /// counted `copies` times.
   void clip(std::vector<Access> gradients, double divisor, std::optional<CommunicatorId> on = {},
             double copies = 1);
 
-  /// Applies the optimizer to a bucket.  The first call of a step also counts the step where the
-  /// optimizer wants it, and clips this rank's gradients unless clip() has been called.
+  /// Appends the update of a bucket.  The first call of a step also counts the step if the
+  /// optimizer needs it, and clips this rank's gradients unless clip() has been called.
   void update(const Bucket& bucket, double divisor);
 
-  /// Applies the optimizer to a slice of the values, of which the gradient is as long, and its
-  /// state begins at that element of the state's buffers.  Throws UsageError where the optimizer is
-  /// layerwise and the slice holds a part of a matrix.
+  /// Appends the update of a slice of the values with gradients of the same length; its state
+  /// begins at element `state_begin` of the state's buffers.  Throws UsageError if the optimizer is
+  /// layerwise and the slice has a part of a matrix.
   void update(const Slice& values, const Slice& gradients, Elements state_begin, double divisor);
 
-  /// Lets `op` wait for `earlier` beyond what the hazards say.
+  /// Makes `op` wait for `earlier` in addition to its hazards.
   void after(OpIndex op, OpIndex earlier);
   Op& at(OpIndex op);
   OpIndex size() const { return static_cast<OpIndex>(plan_.ops.size()); }
 
-  /// Gives the ops from `first` on this priority.
+  /// Sets the priority of the ops from `first` on.
   void set_priority(OpIndex first, std::int32_t priority);
 
   const std::vector<Bucket>& buckets() const { return context_.buckets; }
@@ -295,11 +298,11 @@ class Program {
   Step phase() const { return context_.phase; }
   Variant turn() const { return context_.turn; }
 
-  /// The bucket, by its number, that an element of values or gradients lies in.
+  /// The index of the bucket that contains this element of values or gradients.
   std::size_t bucket_at(Elements element) const;
 
-  /// What a part of the strategy derives from the input and the buckets: made by the first call for
-  /// this `T`, and kept with the program.
+  /// Returns a value that a part of the strategy derives from the input and the buckets.  The first
+  /// call for a type `T` makes it, and the program keeps it.
   template <class T, class Make>
   const T& derived(const Make& make) {
     std::any& kept = derived_[typeid(T)];
@@ -309,10 +312,10 @@ class Program {
     return std::any_cast<const T&>(kept);
   }
 
-  /// The newest Backward; nothing before compute().
+  /// The newest Backward; nullopt before compute().
   std::optional<OpIndex> last_backward() const;
 
-  /// The newest Backward of the bucket's gradients that is final last; nothing before compute().
+  /// The newest Backward of the bucket's gradient that is final last; nullopt before compute().
   std::optional<OpIndex> last_backward(const Bucket& bucket) const;
 
   const PlanInput& input() const { return input_; }
@@ -329,7 +332,7 @@ class Program {
   std::map<std::type_index, std::any> derived_;
   CommPlan plan_;
   std::size_t messages_ = 0;
-  std::vector<OpIndex> backwards_;  // the newest, by ParameterId; -1: none
+  std::vector<OpIndex> backwards_;  // newest Backward by ParameterId; -1: none
   bool counted_ = false, gradients_checked_ = false, clipped_ = false;
 };
 

@@ -10,8 +10,8 @@
 
 namespace paceline::plan {
 
-/// How many ranks each host has, in rank order; maybe of no host.  Neighboring hosts of equal size
-/// are one entry, so that a quarter million of them cost no more than one.
+/// The number of ranks on each host, in rank order; the list of hosts may be empty.  Neighboring
+/// hosts of equal size are one entry, so a quarter million of them cost no more memory than one.
 class RanksPerHost {
  public:
   struct Run {
@@ -32,12 +32,12 @@ class RanksPerHost {
   const std::vector<Run>& runs() const { return runs_; }
   std::int64_t hosts() const;
   std::int64_t ranks() const;
-  /// On the host that has most.
+  /// The largest number of ranks on a host.
   Rank most() const;
   /// Whether the hosts of the first `ranks` ranks all have equally many ranks.
   bool equal_up_to(std::int64_t ranks) const;
 
-  /// By host.
+  /// The number of ranks of each host.
   std::vector<Rank> sizes() const;
 
   friend bool operator==(const RanksPerHost&, const RanksPerHost&) = default;
@@ -46,11 +46,11 @@ class RanksPerHost {
   std::vector<Run> runs_;
 };
 
-/// Ranks by host when `ranks` ranks fill hosts of so many slots in order; fewer in all where there
-/// are too few slots.
+/// The number of ranks on each host if `ranks` ranks fill hosts of `slots` slots in order.  If
+/// there are too few slots, the remaining ranks are left out.
 std::vector<Rank> fill_hosts(Rank ranks, const std::vector<Rank>& slots);
 
-/// "8, 8, 4", of many hosts the first.
+/// A text such as "8, 8, 4"; of many hosts only the first are listed.
 std::string text_of(const RanksPerHost& hosts);
 
 }  // namespace paceline::plan

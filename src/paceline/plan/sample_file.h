@@ -24,11 +24,11 @@ struct SampleFile {
   std::int64_t bytes() const { return pixels_at() + count * sample_bytes(); }
 };
 
-/// Reads the head of the file that "mmap:FILE" names.  Throws UsageError for a file that is not
-/// there, is none of these, or has another length than its head says.
+/// Reads the header of the file that "mmap:FILE" names.  Throws UsageError if the file cannot be
+/// read, is not of this format, or has another length than its header says.
 SampleFile read_sample_file(const std::string& data);
 
-/// FILE of "mmap:FILE".
+/// Returns the FILE of "mmap:FILE".
 std::string sample_file_path(const std::string& data);
 
 }  // namespace paceline::plan

@@ -14,7 +14,7 @@
 namespace paceline::plan {
 namespace {
 
-/// Moves nothing: the interpreter is run for its order alone.
+/// A machine that moves nothing, to run the interpreter for its checks of the order alone.
 class NullMachine final : public Machine {
  public:
   void forward(Rank, Step, const Forward&) override {}
@@ -25,8 +25,8 @@ class NullMachine final : public Machine {
   void receive(Rank, const Slice&, std::size_t) override {}
 };
 
-/// The planner's steps, in other words: the first `steps`, then one of each variant that these did
-/// not run.
+/// A planner whose steps are the first `steps` of `planner`, then one step of each variant that
+/// these did not run.
 class EachVariant final : public Planner {
  public:
   EachVariant(const Planner& planner, const PlanInput& input, Step steps) : planner_(planner) {
@@ -57,7 +57,7 @@ class EachVariant final : public Planner {
   std::vector<Variant> variants_;  // by step
 };
 
-/// What kernels of the rank access with slack.
+/// The slices that kernels of the rank access with slack.
 std::vector<Slice> slack_slices(const PlanWorld& world, Rank rank) {
   std::vector<Slice> slices;
   const auto add = [&](const std::vector<Access>& accesses) {
@@ -76,8 +76,8 @@ std::vector<Slice> slack_slices(const PlanWorld& world, Rank rank) {
   return slices;
 }
 
-/// Ops that exclude each other are kernels: other work cannot be held back between its start and
-/// its end.
+/// Throws PlanError unless only kernels access elements with slack: ops that exclude each other
+/// must be kernels, because other ops cannot be held back between their start and their end.
 void check_slack(const PlanWorld& world) {
   for (Rank rank = 0; rank < world.ranks(); ++rank) {
     const std::vector<Slice> slices = slack_slices(world, rank);

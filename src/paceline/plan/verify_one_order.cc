@@ -11,8 +11,8 @@
 namespace paceline::plan {
 namespace {
 
-/// Ranks that perform their collectives and exchanges one after the other.  An operation ends when
-/// all that take part in it have begun it.
+/// Simulates ranks that perform their collectives and exchanges one after the other.  An operation
+/// ends when all its participants have begun it.
 class OneByOne {
  public:
   explicit OneByOne(const PlanWorld& world) : world_(world) {
@@ -55,7 +55,7 @@ class OneByOne {
     return item;
   }
 
-  /// What the rank's operation waits for; nothing where it ends.
+  /// The partner that the rank's operation waits for; nullopt if the operation can end.
   std::optional<PlanWorld::Place> missing(Rank rank) {
     for (const auto& partner : world_.partners({rank, next(rank)})) {
       if (next(partner.rank) < partner.item) {
@@ -66,7 +66,7 @@ class OneByOne {
   }
 
   const PlanWorld& world_;
-  std::vector<std::size_t> next_;  // by rank: the operation that it is at
+  std::vector<std::size_t> next_;  // by rank: index of the current operation
 };
 
 }  // namespace

@@ -17,10 +17,10 @@ namespace {
 
 using Place = PlanWorld::Place;
 
-/// Issues what may be issued and completes what may be completed, until
-/// nothing moves.  In program order both are monotone, so the order in which ops are visited does
-/// not matter.  Under kPriority the leader's choice depends on timing.  One timing is walked: the
-/// leader picks among all ops that can become ready before it picks.
+/// Issues every op that may be issued and completes every op that may be completed, until nothing
+/// changes.  In program order both are monotone, so the order of the visits does not matter.  Under
+/// kPriority the leader's choice depends on timing.  One timing is simulated: the leader picks
+/// among all ops that can become ready before it picks.
 class Overlapped {
  public:
   explicit Overlapped(const PlanWorld& world) : world_(world) {
@@ -63,9 +63,9 @@ class Overlapped {
   };
   struct Side {
     std::vector<std::vector<std::size_t>> before, behind;
-    std::vector<std::size_t> waits;  // by item: of `before`, not complete
+    std::vector<std::size_t> waits;  // by item: number of incomplete items in `before`
     std::map<CommunicatorId, Queue> queues;
-    std::vector<IssueRule::Number> number;  // by item: in its queue
+    std::vector<IssueRule::Number> number;  // by item: its number in its queue
     std::vector<bool> issued, complete;
   };
 
@@ -118,7 +118,7 @@ class Overlapped {
     queue.items.push_back(place.item);
   }
 
-  /// Everything that it waits for on its own rank is complete.
+  /// Handles an op for which everything that it waits for on its own rank is complete.
   void become_ready(const Place& place) {
     if (Queue* queue = queue_of(place)) {
       queue->rule.ready(side(place.rank).number[place.item]);
@@ -160,8 +160,8 @@ class Overlapped {
     }
   }
 
-  /// Completes a collective that all members have issued, and an exchange, or its partners, whose
-  /// messages have both ends issued.
+  /// After `place` is issued: completes its collective if all members have issued it, or the
+  /// exchange and its partners whose messages have both ends issued.
   void issued(const Place& place) {
     const PlanWorld::Item& item = world_.items(place.rank)[place.item];
     if (std::holds_alternative<Collective>(item.op->work)) {
@@ -196,7 +196,7 @@ class Overlapped {
     }
   }
 
-  /// The first partner of an issued op that has not issued.
+  /// The first partner of an issued op that has not issued its op; nullopt if all have.
   std::optional<Place> absent_partner(const Place& place) {
     for (const Place& partner : world_.partners(place)) {
       if (!side(partner.rank).issued[partner.item]) {
@@ -206,7 +206,7 @@ class Overlapped {
     return std::nullopt;
   }
 
-  /// What an op that is not complete waits for: an op of its rank, the op that its communicator's
+  /// The op that an incomplete op waits for: an op of its rank, the op that its communicator's
   /// order puts first, the oldest op in flight that uses up the credit, or a partner.
   Place blocker(const Place& place) {
     const Side& mine = side(place.rank);
@@ -229,13 +229,13 @@ class Overlapped {
       };
       return {place.rank, *std::ranges::find_if(queue.items, in_flight)};
     }
-    return world_.partners(place).front();  // the leader, which has not picked it
+    return world_.partners(place).front();  // the leader, which has not picked the op
   }
 
   const PlanWorld& world_;
   std::vector<Side> sides_;
   std::deque<Place> ready_;
-  std::deque<std::pair<Rank, CommunicatorId>> turns_;  // queues to look at
+  std::deque<std::pair<Rank, CommunicatorId>> turns_;  // queues that may have an op to issue
   std::vector<std::size_t> absent_;  // by collective: members that have not issued
 };
 

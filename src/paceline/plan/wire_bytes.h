@@ -9,12 +9,12 @@
 
 namespace paceline::plan {
 
-/// Bytes that one of `world` ranks sends for a collective over `payload` bytes (the longer of its
-/// two sides): all-reduce 2(P-1)/P S, reduce-scatter and all-gather (P-1)/P S, broadcast S; nothing
-/// in a world of one.  Rounded down to whole bytes where P does not divide.
+/// The bytes that each of `world` = P ranks sends for a collective with a payload of S bytes (the
+/// longer of its two sides): all-reduce 2(P-1)/P S, reduce-scatter and all-gather (P-1)/P S,
+/// broadcast S; 0 in a world of one rank.  Fractions of a byte are dropped.
 ///
-/// Plans are priced and engines book with this one function, so a ledger
-/// equals a plan's cost exactly.
+/// The costs of plans and the ledgers of engines use this same function, so a ledger equals a
+/// plan's cost exactly.
 constexpr std::int64_t wire_bytes(Pattern pattern, std::int64_t payload, std::int64_t world) {
   if (world <= 1) {
     return 0;
@@ -31,7 +31,7 @@ constexpr std::int64_t wire_bytes(Pattern pattern, std::int64_t payload, std::in
   return 0;
 }
 
-/// all-reduce, reduce-scatter, all-gather, broadcast
+/// The name of a pattern: all-reduce, reduce-scatter, all-gather or broadcast.
 constexpr std::string_view name_of(Pattern pattern) {
   switch (pattern) {
     case Pattern::kAllReduce:
@@ -46,13 +46,13 @@ constexpr std::string_view name_of(Pattern pattern) {
   return "";
 }
 
-/// What messages are booked under, beside the patterns' names.
+/// The name under which messages are booked, as patterns are under theirs.
 inline constexpr std::string_view kMessages = "message";
 
 inline constexpr std::array kPatterns{Pattern::kAllReduce, Pattern::kReduceScatter,
                                       Pattern::kAllGather, Pattern::kBroadcast};
 
-/// All that is measured and fitted, in the order of reports.
+/// The names of all operations that are measured and fitted, in the order of reports.
 inline constexpr std::array kOperations{
     name_of(Pattern::kAllReduce), name_of(Pattern::kReduceScatter), name_of(Pattern::kAllGather),
     name_of(Pattern::kBroadcast), kMessages};

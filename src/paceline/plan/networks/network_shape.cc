@@ -20,10 +20,10 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::size_t kWithoutTokens = 6;  // elements of a module whose network reads no text
+constexpr std::size_t kWithoutTokens = 6;  // JSON elements of a module without token terms
 
-// python/paceline/adapters/trained.json, a part of the program, which network_shapes.py beside it
-// reads too:
+// The format of python/paceline/adapters/trained.json, which is compiled into the program and which
+// network_shapes.py beside it reads too:
 //
 //   {"resnet50": {"leaf_calls": 158, "modules": [
 //     ["conv1", "convolution", 236027904, 3813376, [7, 2, 1],
@@ -31,16 +31,16 @@ constexpr std::size_t kWithoutTokens = 6;  // elements of a module whose network
 //
 // A module has a name, a kind, the flops and bytes of LayerWork, a convolution's kernel, stride and
 // groups (else []), and the sizes of its parameters in registration order.  In a network that reads
-// text, two pairs follow, of flops and of bytes: what grows with the tokens, and what grows with
-// their square, each at the network's own "tokens".  Modules are in forward order.  Gradients
-// become final in the reverse order.  (Inside a convolution or batch norm autograd ends weight and
-// bias at the same time, weight first.)
+// text, two pairs follow, one of flops and one of bytes: the part that grows with the tokens and
+// the part that grows with their square, each at the network's own "tokens".  Modules are in
+// forward order, and gradients become final in the reverse order.  (Inside a convolution or batch
+// norm, autograd finishes weight and bias at the same time, weight first.)
 
-/// The part of a sum that grows with the tokens, and that which grows with their square.
+/// The parts of a sum that grow with the tokens and with their square, at the network's own tokens.
 struct TokenTerms {
   double linear = 0, square = 0;
 
-  /// What is added to the sum where there are `ratio` times the tokens.
+  /// The increase of the sum if there are `ratio` times the tokens.
   double added(double ratio) const { return (ratio - 1) * (linear + (ratio + 1) * square); }
 };
 
@@ -50,7 +50,7 @@ struct ModuleTerms {
 
 struct BuiltIn {
   NetworkShape shape;
-  std::vector<ModuleTerms> terms{};  // by ModuleId; empty: it reads no text
+  std::vector<ModuleTerms> terms{};  // by ModuleId; empty: the network reads no text
 };
 
 LayerKind kind_of(const Json& name) {
@@ -114,7 +114,7 @@ const std::vector<BuiltIn>& all_networks() {
   return all;
 }
 
-/// The rows of the embedding of positions.
+/// The number of rows of the position embedding.
 Elements positions_of(const ModelShape& model) {
   const auto found = std::ranges::find_if(model.parameters, [](const ParameterShape& parameter) {
     return parameter.name.ends_with("position_embeddings.weight");

@@ -8,15 +8,15 @@
 
 #include "paceline/plan/plan_input.h"
 
-// Networks as planners and compute models see them: the names, sizes and order of their parameters
-// and the arithmetic of their layers, without tensors.
+// The shapes of built-in networks for planners and compute models: the names, sizes and order of
+// their parameters and the arithmetic of their layers, without tensors.
 
 namespace paceline::plan {
 
 enum class LayerKind : std::uint8_t { kConvolution, kNormalization, kLinear, kEmbedding };
 
-/// The forward pass of one module for one sample, with the operations that follow the module up to
-/// the next one (activation, pooling, residual addition, attention scores, loss).
+/// The work of the forward pass of one module for one sample, including the operations that follow
+/// the module up to the next one (activation, pooling, residual addition, attention scores, loss).
 struct LayerWork {
   LayerKind kind = LayerKind::kLinear;
   double flops = 0;  // a multiplication and an addition count as two
@@ -26,24 +26,24 @@ struct LayerWork {
   int groups = 1;
 };
 
-/// Tokens of a sample where none are given, of networks that read text unless they have their own.
+/// The default number of tokens of a sample, for networks that read text and do not have their own.
 constexpr int kDefaultTokens = 64;
 
-/// A network for one input size.
+/// The shape of a network for one input size.
 struct NetworkShape {
   ModelShape model;
   std::vector<LayerWork> work{};  // by ModuleId
-  /// Calls in a forward pass of PyTorch modules that have no children, activations, pooling and
-  /// dropout included; 0: unknown.
+  /// The number of calls, in a forward pass, of PyTorch modules without children, including
+  /// activations, pooling and dropout; 0: unknown.
   int leaf_calls = 0;
-  int own_tokens = 0;  // of a sample where none are given; 0: it reads no text
-  /// Tokens of a sample where they are not the network's own; 0: its own, or it reads no text.
+  int own_tokens = 0;  // default tokens of a sample; 0: the network reads no text
+  /// The tokens of a sample if they differ from own_tokens; else 0.
   int sequence_length = 0;
 };
 
-/// The shape of a built-in network, for samples of `sequence_length` tokens; 0: its own.  Throws
-/// UsageError for a name that `network_names` does not list, and for tokens of a network that reads
-/// no text or has fewer positions.
+/// The shape of a built-in network for samples of `sequence_length` tokens; 0: the network's own
+/// number.  Throws UsageError for a name that `network_names` does not list, and for a number of
+/// tokens if the network reads no text or has fewer positions.
 ///
 /// Source: trained.json, which tests/runtime/network_shapes_test.cc derives from the torch modules.
 NetworkShape network_shape(std::string_view name, int sequence_length = 0);
