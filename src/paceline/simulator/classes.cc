@@ -16,8 +16,8 @@ plan::Rank Classes::count() const {
   return count;
 }
 
-/// Hosts that hold a rank of one class hold the same of all classes, so the smallest representative
-/// on a host is the key of its class.
+/// Hosts that share one rank class have the same classes of ranks, so the smallest representative
+/// on a host identifies the class of the host.
 void Classes::follow_orbits() {
   std::vector<plan::Rank> smallest(host_size.size(), world());
   for (plan::Rank rank = 0; rank < world(); ++rank) {

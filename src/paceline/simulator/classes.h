@@ -10,32 +10,32 @@
 
 namespace paceline::simulator {
 
-/// Classes of ranks that behave alike: one rank of a class is simulated for all.
+/// Classes of ranks with the same behavior.  One rank of a class is simulated for all of its ranks.
 ///
-/// Hosts have classes too: ranks of one class are on hosts of one class, and hosts of one class
-/// hold equally many ranks of each class.
+/// Hosts have classes too: ranks of one class are on hosts of one class, and all hosts of a class
+/// have the same number of ranks of each rank class.
 struct Classes {
-  std::vector<plan::Rank> representative;  // by rank: the first of its class
+  std::vector<plan::Rank> representative;  // by rank: the first rank of its class
   std::vector<std::int32_t> host_of;       // by rank
-  std::vector<std::int32_t> local;         // by rank: its number on its host
+  std::vector<std::int32_t> local;         // by rank: its local rank
   std::vector<std::int32_t> host_size;     // by host
   std::vector<std::int32_t> host_class;    // by host
   std::int32_t host_classes = 0;
-  Orbits orbits;  // of each, all are in one class
+  Orbits orbits;  // all ranks of an orbit are in one class
 
   plan::Rank world() const { return static_cast<plan::Rank>(representative.size()); }
-  plan::Rank count() const;  // of classes
+  plan::Rank count() const;  // the number of classes of ranks
 
-  /// Makes the first rank of every orbit its representative, and gives each host the class of the
-  /// ranks that it holds.
+  /// Makes the first rank of every orbit the representative of the orbit, and gives each host a
+  /// class according to the ranks that it has.
   void follow_orbits();
 };
 
-/// Every rank is a class of its own.
+/// Makes every rank a class of its own.
 Classes unfolded(const plan::PlanInput& input);
 
-/// The orbits of the planner's symmetry, Planner::symmetry, under moves that keep the ranks of
-/// every host together.
+/// Makes classes of the orbits of the planner's symmetry, Planner::symmetry, under permutations
+/// that keep the ranks of every host together.
 Classes folded(const plan::Planner& planner, const plan::PlanInput& input);
 
 }  // namespace paceline::simulator

@@ -15,19 +15,19 @@ enum class EventKind : std::uint8_t { kModelWork, kKernel, kIssued, kStage, kFlo
 
 struct Event {
   plan::Picoseconds time = 0;
-  std::uint32_t sequence = 0;  // of its making
-  std::uint32_t subject = 0;   // 29 bits, below them the kind
+  std::uint32_t sequence = 0;  // number of the push
+  std::uint32_t subject = 0;   // 29 bits of index, and the kind in the 3 lowest bits
 
   EventKind kind() const { return static_cast<EventKind>(subject & 7U); }
   std::uint32_t index() const { return subject >> 3U; }
 };
 
-/// Events by (time, sequence number).
+/// A priority queue of events, ordered by (time, sequence number).
 ///
-/// Ranks that behave alike have events at the same times.  So an element of the heap is not an
+/// Ranks with the same behavior have events at the same times.  So an element of the heap is not an
 /// event but a run: a linked list of events of one time, in the order in which they were pushed.  A
-/// hash table by time holds the newest runs. An event is appended to the run of its time where the
-/// table holds that run; otherwise the event begins a new run.  Two runs of one time are ordered by
+/// hash table by time has the newest runs.  An event is appended to the run of its time if the
+/// table has that run; otherwise the event begins a new run.  Two runs of one time are ordered by
 /// their first events.  Each node of the heap has four children, so that a removal visits few cache
 /// lines.
 class EventQueue {
@@ -42,7 +42,7 @@ class EventQueue {
     sequence_ = 0;
   }
 
-  /// Returns the event's sequence number.  `time` is not negative.
+  /// Adds an event and returns its sequence number.  `time` must not be negative.
   std::uint32_t push(plan::Picoseconds time, EventKind kind, std::uint32_t index) {
     const std::uint32_t sequence = sequence_++;
     const std::uint32_t link =
@@ -82,8 +82,8 @@ class EventQueue {
 
   struct Run {
     plan::Picoseconds time = 0;
-    std::uint32_t sequence = 0;  // of the event that began it
-    std::uint32_t first = 0;     // link
+    std::uint32_t sequence = 0;  // of the first event pushed to the run
+    std::uint32_t first = 0;     // index of the first event's link
 
     friend bool operator<(const Run& a, const Run& b) {
       return a.time != b.time ? a.time < b.time : a.sequence < b.sequence;
@@ -91,15 +91,15 @@ class EventQueue {
   };
   struct Link {
     std::uint32_t sequence = 0, subject = 0;
-    std::uint32_t next = kNone;  // in the run, or of those that are free
+    std::uint32_t next = kNone;  // next link of the run or of the free list
   };
-  struct Open {  // a run that may be joined
+  struct Open {  // a run to which events can be appended
     plan::Picoseconds time = kNever;
     std::uint32_t last = kNone;
   };
 
   Open& open_of(plan::Picoseconds time) {
-    constexpr std::uint64_t kOdd = 0x9e3779b97f4a7c15U;  // spreads close times
+    constexpr std::uint64_t kOdd = 0x9e3779b97f4a7c15U;  // a multiplier that spreads close times
     return open_[(static_cast<std::uint64_t>(time) * kOdd) >> 58U];
   }
 
@@ -137,7 +137,7 @@ class EventQueue {
     }
   }
 
-  /// Where `run` belongs when the root is empty.
+  /// The position for `run` after the root is removed.
   std::size_t sink(std::size_t size, const Run& run) {
     std::size_t hole = 0;
     while (true) {

@@ -24,15 +24,16 @@ using plan::Dependencies;
 using plan::Edge;
 using plan::Op;
 
-/// What every step's ops wait for, each edge as (steps back, op).  What excludes each other are
-/// kernels, which a rank runs one by one anyway.
+/// The waits of every step's ops, each edge as (steps back, op).  Exclusions are omitted: they are
+/// between kernels, which a rank runs one by one anyway.
 class StepDependencies {
  public:
   StepDependencies(const plan::ModelShape& model, const RankProgram& program, plan::Step period)
       : analyzer_(model, program.setup), program_(program), period_(period) {}
 
-  /// Steps whose links equal those of a period before are not linked again: what follows repeats.
-  /// With slack, history may be longer than a period.
+  /// Returns the dependencies of a step.  If the edges of a whole period equal those of the period
+  /// before, later steps repeat them and are not analyzed again.  With slack this does not apply,
+  /// because history may be longer than a period.
   const Dependencies& of(plan::Step step) {
     const auto index = static_cast<std::size_t>(step);
     if (repeats_ >= period_) {
@@ -118,7 +119,7 @@ class Compiler {
 
   void add_actors() {
     const Classes& classes = job_.classes;
-    std::vector<std::int32_t> home;  // by actor: its host
+    std::vector<std::int32_t> home;  // host of each actor
     for (plan::Rank rank = 0; rank < classes.world(); ++rank) {
       const auto r = static_cast<std::size_t>(rank);
       if (classes.representative[r] == rank) {
@@ -137,7 +138,8 @@ class Compiler {
     }
   }
 
-  /// The backward pass ends when a performer's ops have, and the next step begins behind it.
+  /// Adds the items of an actor.  A step begins after the ops of a performer in the step before,
+  /// because the backward pass ends with them.
   void add_items(std::uint32_t a) {
     Actor& actor = job_.actors[a];
     const RankProgram& program = programs_.of(actor.rank);
@@ -148,7 +150,7 @@ class Compiler {
     add_queues(a);
     StepDependencies dependencies(job_.input.model, program, job_.period);
     std::optional<ItemId> model_work;
-    std::vector<ItemId> performed, before;  // by a performer; the step before
+    std::vector<ItemId> performed, before;  // ops of a performer: in this step; in the one before
     for (plan::Step step = 0; step < job_.options.steps; ++step) {
       const Dependencies& waits = dependencies.of(step);
       const CommPlan& plan = *program.steps[static_cast<std::size_t>(step)];
@@ -168,7 +170,7 @@ class Compiler {
           performed.push_back(id);
         }
         if (plan::is_model_work(plan.ops[i])) {
-          before.clear();  // what follows waits for this
+          before.clear();  // later ops wait for this op
           if (model_work) {
             wait_for(*model_work);
           }
@@ -270,7 +272,7 @@ class Compiler {
   RankPrograms& programs_;
   Job job_;
   std::vector<std::pair<ItemId, ItemId>> edges_;
-  std::map<std::size_t, std::int32_t> queue_of_;  // of the actor at hand
+  std::map<std::size_t, std::int32_t> queue_of_;  // of the current actor
   std::map<KernelShape, std::int32_t> kernel_shapes_;
 };
 

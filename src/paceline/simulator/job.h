@@ -16,8 +16,8 @@
 
 namespace paceline::simulator {
 
-/// An op of one step on one simulated rank; items of a rank follow each other in program order,
-/// ranks follow each other.
+/// The index of an op of one step on one simulated rank.  The items of a rank follow each other in
+/// program order, and the ranks follow each other.
 using ItemId = std::uint32_t;
 using TransferId = std::uint32_t;
 
@@ -28,15 +28,15 @@ struct Item {
   std::uint32_t actor = 0;
   std::int32_t step = 0;
   plan::OpIndex op = 0;
-  std::int32_t subject = 0;  // module, parameter, kernel shape
+  std::int32_t subject = 0;  // index of the module, parameter or kernel shape
   std::int32_t priority = 0;
-  std::int32_t queue = -1;           // of the actor's communicator; issue order
-  std::int32_t waits = 0;            // items that must be done before
-  std::int32_t transfers = 0;        // that it takes part in
+  std::int32_t queue = -1;           // index in Job::queues of its communicator's queue
+  std::int32_t waits = 0;            // number of items that it waits for
+  std::int32_t transfers = 0;        // number of transfers that it takes part in
   std::uint32_t first_transfer = 0;  // in Job::transfers_by_item
   std::uint32_t first_behind = 0;    // in Job::behind
-  std::uint32_t number = 0;          // among the items of its queue
-  std::int64_t bytes = 0;            // against the communicator's credit
+  std::uint32_t number = 0;          // index among the items of its queue
+  std::int64_t bytes = 0;            // bytes that count against the communicator's credit
 };
 
 inline bool is_model_work(const Item& item) {
@@ -47,19 +47,19 @@ inline bool communicates(const Item& item) {
   return item.kind == ItemKind::kCollective || item.kind == ItemKind::kExchange;
 }
 
-/// Kernels of one name that move as much are priced once.
+/// The name and size of a kernel; kernels of equal shape have one price.
 struct KernelShape {
   std::string name;
-  std::int64_t bytes = 0;    // read and written
-  std::int64_t tensors = 0;  // parameters that it writes
+  std::int64_t bytes = 0;    // bytes read and written
+  std::int64_t tensors = 0;  // number of parameters that it writes
 
   friend auto operator<=>(const KernelShape&, const KernelShape&) = default;
 };
 
 KernelShape shape_of(const plan::Kernel& kernel, const plan::Setup& setup);
 
-/// Where a transfer loads a device link.  Under folding an end stands for the ends of several
-/// ranks: `flows` of them at this device, `on_host` on the host.
+/// The end of a transfer at a device link.  Under folding an end stands for the ends of several
+/// ranks: `flows` of them at this device, `on_host` of them on the host.
 struct DeviceEnd {
   std::uint32_t actor = 0;
   std::uint32_t host = 0;  // host class
@@ -67,10 +67,10 @@ struct DeviceEnd {
   std::int64_t flows = 1, on_host = 1;
 };
 
-/// Where it loads the network: the card of a host carries `flows` such transfers at once, a card of
-/// a single device `device_flows`, each over
-/// `cards` of them; a medium that all share carries `all` of them.  Ends that
-/// stand for the same card, or the same medium, as an earlier one are not the first of it.
+/// The end of a transfer at the network.  A network card of a host carries `flows` such transfers
+/// at once.  A card of a single device carries `device_flows`, each of which is spread over `cards`
+/// cards.  A medium that all hosts share carries `all`.  The `first_` members are false if an
+/// earlier end of the transfer already stands for the same card or the same medium.
 struct NetworkEnd {
   std::uint32_t actor = 0;
   std::uint32_t host = 0;
@@ -79,13 +79,13 @@ struct NetworkEnd {
   std::int64_t flows = 1, device_flows = 1, cards = 1, all = 1;
 };
 
-/// A collective of one communicator, or a message.
+/// A collective of one communicator or a message between two ranks, as the simulator carries it.
 struct Transfer {
-  std::uint32_t queue = 0;  // transfers of one queue may go one by one
-  std::int32_t shape = 0;   // in Job::collective_shapes or message_shapes
+  std::uint32_t queue = 0;  // the transfers of one queue may have to run one by one
+  std::int32_t shape = 0;   // index in Job::collective_shapes or message_shapes
   bool message = false;
   std::uint32_t first_item = 0;  // in Job::participants
-  std::uint32_t items = 0;       // that must be issued before it starts
+  std::uint32_t items = 0;       // number of items that must be issued before it starts
   std::uint32_t first_device_end = 0, device_ends = 0;
   std::uint32_t first_network_end = 0, network_ends = 0;
 };
@@ -103,20 +103,20 @@ struct QueueItems {
   std::uint32_t actor = 0;
   plan::IssueOrder order = plan::IssueOrder::kProgram;
   std::int64_t credit = 0;
-  std::uint32_t leader = 0;     // queue whose picks this one follows; or itself
+  std::uint32_t leader = 0;     // queue whose picks this one follows; else its own index
   std::vector<ItemId> items{};  // in program order
 };
 
-/// A simulated rank, and the ranks for which it stands.
+/// A simulated rank, with the number of ranks for which it stands.
 struct Actor {
   plan::Rank rank = 0;
-  plan::Rank stands_for = 1;  // ranks, itself included
-  plan::Rank on_host = 1;     // of these, on its host
+  plan::Rank stands_for = 1;  // number of ranks, including itself
+  plan::Rank on_host = 1;     // number of these on its host
   std::uint32_t host = 0;     // host class
   ItemId first = 0;
-  std::vector<ItemId> steps{};  // first item of each step, then the end
+  std::vector<ItemId> steps{};  // the first item of each step, then the end of the last
   std::vector<std::uint32_t> queues{};
-  bool trains = false;  // has model work
+  bool trains = false;  // whether it has model work
 };
 
 class RankPrograms;  // simulator/rank_program.h
@@ -124,26 +124,27 @@ class RankPrograms;  // simulator/rank_program.h
 struct JobOptions {
   plan::Step steps = 8;
   bool fold = true;
-  /// Steps that are left out of means where steps never repeat; left out: the earlier half.
+  /// The number of first steps that means leave out if steps never repeat; nullopt: the earlier
+  /// half.
   std::optional<plan::Step> warmup{};
 
   friend bool operator==(const JobOptions&, const JobOptions&) = default;
 };
 
-/// Some steps of a plan, compiled for any number of simulations: dependencies, matched collectives
-/// and messages, and the links that each transfer loads.  A job holds no cost, so that a fit varies
-/// costs without planning again.
+/// Some steps of all simulated ranks' plans, compiled for any number of simulations: dependencies,
+/// matched collectives and messages, and the links that each transfer loads.  A job contains no
+/// costs, so a fit can vary the costs without planning again.
 struct Job {
-  plan::PlanInput input;  // that of rank 0
+  plan::PlanInput input;  // the input of rank 0
   JobOptions options;
   plan::Step period = 1;  // of the planner's variants, period_of()
   Classes classes;
   std::vector<Actor> actors;
   std::vector<Item> items;
-  std::vector<ItemId> behind;  // what waits for an item
+  std::vector<ItemId> behind;  // the items that wait for each item
   std::vector<TransferId> transfers_by_item;
   std::vector<Transfer> transfers;
-  std::vector<ItemId> participants;  // items of a transfer
+  std::vector<ItemId> participants;  // the items of each transfer
   std::vector<DeviceEnd> device_ends;
   std::vector<NetworkEnd> network_ends;
   std::vector<cluster::CollectiveCall> collective_shapes;
@@ -151,7 +152,7 @@ struct Job {
   std::vector<KernelShape> kernel_shapes;
   std::vector<QueueItems> queues;
   std::uint32_t transfer_queues = 0;
-  std::int64_t wire_bytes = 0;  // a step of the actor that sends most
+  std::int64_t wire_bytes = 0;  // per step, of the actor that sends most
   std::int64_t calls = 0;
   std::shared_ptr<RankPrograms> programs;             // the plans, for describe()
   std::map<plan::Rank, std::uint32_t> actor_numbers;  // by simulated rank
@@ -161,7 +162,7 @@ struct Job {
     return actor_numbers.at(classes.representative[static_cast<std::size_t>(rank)]);
   }
 
-  /// What waits for the item.
+  /// The items that wait for `item`.
   std::span<const ItemId> behind_of(ItemId item) const {
     const std::uint32_t first = items[item].first_behind;
     return std::span(behind).subspan(first, items[item + 1].first_behind - first);
@@ -185,28 +186,30 @@ struct Job {
   }
 };
 
-/// "rank 1, step 0, op 12: all-reduce, ..."
+/// Describes an item, as in "rank 1, step 0, op 12: all-reduce, ..."
 std::string describe(const Job& job, ItemId item);
 
-/// After how many steps the planner's variants repeat, from step 1 on (step 0 may differ: a Reducer
-/// has not rebuilt its buckets yet).  Throws UsageError where that is more than kLongestPeriod.
+/// The number of steps after which the planner's variants repeat, from step 1 on (step 0 may
+/// differ, because a Reducer has not rebuilt its buckets yet).  Throws UsageError if it is above
+/// kLongestPeriod.
 plan::Step period_of(const plan::Planner& planner, const plan::PlanInput& input);
 inline constexpr plan::Step kLongestPeriod = 2048;
 
-/// Most items that a job may have, and messages.  One takes some 240 bytes where ranks meet in
-/// collectives (measured: ResNet-50, an all-reduce per tensor, 32 unfolded ranks) and up to twice
-/// that with messages: 2.4 to 5 GB in all, and minutes.
+/// The largest number of items of a job, and of messages.  An item takes some 240 bytes if ranks
+/// communicate by collectives (measured: ResNet-50, an all-reduce per tensor, 32 unfolded ranks)
+/// and up to twice that with messages: 2.4 to 5 GB in all, and minutes.
 inline constexpr std::int64_t kMostItems = 10'000'000;
 
 /// Plans `options.steps` steps of every simulated rank and derives their dependencies.  Throws
-/// PlanError where ranks do not match, UsageError where input.local_world
-/// holds fewer ranks than the world, or, before anything is planned but one step of a rank, where
-/// there would be more than kMostItems, or messages.
+/// PlanError if the plans of ranks do not match, and UsageError if input.local_world has fewer
+/// ranks than the world or if the job would have more than kMostItems items or messages.  The size
+/// is checked after planning only one step per rank.
 Job compile(const plan::Planner& planner, const plan::PlanInput& input,
             const JobOptions& options = {});
 
-/// Throws UsageError where the simulated ranks' steps would have more than kMostItems ops, or
-/// messages.  Plans a step of rank 0, and where its ops are not too many one of each.
+/// Throws UsageError if the steps of the simulated ranks would have more than kMostItems ops or
+/// messages.  Plans one step of rank 0 and, if it does not have too many ops, one step of each
+/// simulated rank.
 void check_size(RankPrograms& programs, const Classes& classes, const JobOptions& options);
 
 }  // namespace paceline::simulator

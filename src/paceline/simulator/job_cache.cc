@@ -6,7 +6,7 @@
 namespace paceline::simulator {
 namespace {
 
-/// Items of all jobs that are kept, some 0.5 GB; the last job is always kept.
+/// The largest number of items of all kept jobs, some 0.5 GB; the last job is always kept.
 constexpr std::size_t kMostKeptItems = 2'000'000;
 
 bool same(const plan::ParameterShape& a, const plan::ParameterShape& b) {
@@ -20,7 +20,7 @@ bool same(const plan::ModelShape& a, const plan::ModelShape& b) {
                             [](const auto& p, const auto& q) { return same(p, q); });
 }
 
-/// All that a plan depends on but for times.
+/// Whether two inputs agree in everything that a plan depends on except times.
 bool same(const plan::PlanInput& a, const plan::PlanInput& b) {
   return a.rank == b.rank && a.world == b.world && a.local_world == b.local_world &&
          a.micro_batches == b.micro_batches && a.loss_scaling == b.loss_scaling &&

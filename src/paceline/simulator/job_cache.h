@@ -11,17 +11,18 @@
 
 namespace paceline::simulator {
 
-/// Compiled jobs of recent requests.  Two requests share a job where their strategy, network, hosts
-/// and number of steps are equal, whatever the links, the engine and the device: costs are no part
-/// of a job.  A strategy that plans by times (plan::needs_times) is compiled for each request.
+/// A cache of the compiled jobs of recent requests.  Two requests share a job if their strategy,
+/// network, hosts and number of steps are equal, whatever the links, the engine and the device,
+/// since a job contains no costs.  A strategy that plans by times (strategies::needs_times) is
+/// compiled for each request.
 class JobCache {
  public:
-  /// The job of an earlier call with equal arguments, else a new one.  Throws what compile()
-  /// throws.
+  /// Returns the job of an earlier call with equal arguments, or compiles a new one.  Throws the
+  /// errors of compile().
   std::shared_ptr<const Job> compiled(const strategies::StrategySpec& strategy,
                                       const plan::PlanInput& input, const JobOptions& options);
 
-  /// Number of calls that found a job of an earlier call.
+  /// The number of calls that found the job of an earlier call.
   std::int64_t reused() const { return reused_; }
 
  private:

@@ -8,7 +8,7 @@
 namespace paceline::simulator {
 namespace {
 
-/// As many ops as rank 0's step has are taken for every rank's.
+/// Throws UsageError for too many ops; every rank is assumed to have as many ops as rank 0.
 void check_ops(std::size_t ops, const JobOptions& options, plan::Rank actors) {
   const double items = static_cast<double>(ops) * actors * static_cast<double>(options.steps);
   if (items > static_cast<double>(kMostItems)) {
@@ -21,7 +21,7 @@ void check_ops(std::size_t ops, const JobOptions& options, plan::Rank actors) {
   }
 }
 
-/// Messages that a rank sends and receives in one step.
+/// The number of messages that a rank sends and receives in one step.
 std::int64_t messages_of(const plan::CommPlan& plan) {
   std::size_t messages = 0;
   for (const plan::Op& op : plan.ops) {
@@ -32,7 +32,8 @@ std::int64_t messages_of(const plan::CommPlan& plan) {
   return static_cast<std::int64_t>(messages);
 }
 
-/// What a rank sends to many is as many messages, though one stands for them.
+/// Throws UsageError for too many messages.  Messages to many ranks are counted one by one, even if
+/// one transfer stands for them.
 void check_messages(RankPrograms& programs, const Classes& classes, const JobOptions& options) {
   std::int64_t messages = 0;
   for (plan::Rank rank = 0; rank < classes.world(); ++rank) {

@@ -29,7 +29,7 @@ void Matching::reject(plan::Rank rank, std::uint32_t item, const char* why) {
 void Matching::add() {
   for (std::uint32_t a = 0; a < job_.actors.size(); ++a) {
     const RankProgram& program = programs_.of(job_.actors[a].rank);
-    std::map<plan::CommunicatorId, std::size_t> before;  // collectives
+    std::map<plan::CommunicatorId, std::size_t> before;  // number of collectives so far
     for (std::uint32_t i = 0; i < program.begin.back(); ++i) {
       const plan::Op& op = program.op(i);
       if (const auto* work = std::get_if<plan::Collective>(&op.work)) {
@@ -93,7 +93,7 @@ const Matching::MatchedGroup& Matching::group_of(std::uint32_t actor, plan::Comm
   return matched;
 }
 
-/// `item` is the actor's n-th collective of its communicator.
+/// Adds the transfer of `item`, which is the actor's n-th collective of its communicator.
 void Matching::add_collective(std::uint32_t actor, std::uint32_t item, std::size_t n) {
   if (collectives_.contains({actor, item})) {
     return;
@@ -105,7 +105,7 @@ void Matching::add_collective(std::uint32_t actor, std::uint32_t item, std::size
   const auto id = static_cast<TransferId>(job_.transfers.size());
   std::set<ItemId> items;
   for (const Part& part : matched.parts) {
-    // A member of my own class is where I am.
+    // A part of the actor's own class is represented by the actor itself.
     const RankProgram& theirs = part.actor == actor ? mine : programs_.of(part.member);
     const std::uint32_t* other_item = theirs.ends.collective(work.on, n);
     if (other_item == nullptr) {
@@ -132,9 +132,9 @@ void Matching::add_collective(std::uint32_t actor, std::uint32_t item, std::size
   job_.transfers.push_back(transfer);
 }
 
-/// One end each way per device, and per class of host where the communicator has members on
-/// several.  Where `on_host` members of a class share one such collective, the class's ranks on the
-/// host have so many of them at once.
+/// Adds an end in each direction per device and, if the communicator has members on several hosts,
+/// per class of hosts.  If `on_host` members of a class share one such collective, the class's
+/// ranks on the host have (their number / `on_host`) of these collectives at once.
 void Matching::add_collective_ends(const MatchedGroup& matched) {
   std::set<std::uint32_t> hosts;
   for (const Part& part : matched.parts) {
@@ -170,7 +170,8 @@ void Matching::add_messages() {
   }
 }
 
-/// Followers of a kPriority communicator take the order of its first member.
+/// Sets the leader of each queue: the queue of the communicator's first member, whose picks
+/// followers of a kPriority communicator use.
 void Matching::follow_leaders() {
   for (const auto& [key, matched] : groups_) {
     const auto& [actor, on] = key;

@@ -14,9 +14,9 @@
 
 namespace paceline::simulator {
 
-/// Matches collectives and messages (plan/matching.h), and adds a transfer for each of them that
-/// the simulated ranks take part in.  In the place of a rank that is not simulated comes the
-/// representative of its class.
+/// Matches collectives and messages (plan/matching.h), and adds a transfer for each of them in
+/// which simulated ranks take part.  The representative of its class takes the place of a rank that
+/// is not simulated.
 class Matching {
  public:
   Matching(RankPrograms& programs, Job& job);
@@ -24,13 +24,13 @@ class Matching {
   void add();
 
  private:
-  /// One class's part of a communicator, as one simulated rank sees it.
+  /// The members of a communicator that belong to one class, as one simulated rank sees them.
   struct Part {
     std::uint32_t actor = 0;
-    plan::Rank member = 0;     // the first of the class
-    std::int64_t members = 0;  // of the class
-    std::int64_t on_host = 0;  // of the class on the first one's host
-    std::int64_t local = 0;    // of any class on that host
+    plan::Rank member = 0;     // the first member of the class
+    std::int64_t members = 0;  // number of members of the class
+    std::int64_t on_host = 0;  // number of these on the host of `member`
+    std::int64_t local = 0;    // number of members of all classes on that host
   };
   struct MatchedGroup {
     cluster::Group group;

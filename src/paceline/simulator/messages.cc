@@ -61,7 +61,7 @@ const plan::Message& Messages::message_of(const Slot& slot) {
   return (slot.send ? work.sends : work.receives)[slot.slot];
 }
 
-/// Where the other end is of the n-th message to the peer, or from it.
+/// The slot of the other end of the n-th message to or from the peer.
 Messages::Slot Messages::partner_of(const Slot& slot, const plan::Endpoints::Peer& peer,
                                     std::size_t n) {
   const plan::Rank me = job_.actors[slot.actor].rank;
@@ -109,8 +109,8 @@ std::int64_t Messages::bytes_of(const Slot& slot) {
          plan::size_of(buffer.dtype);
 }
 
-/// The index in job_.message_shapes of the shape of a message whose ends are
-/// `slots`.  `slot` is one of these ends.
+/// The index in job_.message_shapes of the shape of a message whose ends are `slots`; `slot` is one
+/// of these ends.
 std::int32_t Messages::shape_of(const Slot& slot, const std::vector<Slot>& slots) {
   const plan::Rank me = job_.actors[slot.actor].rank;
   const auto host_of = [&](plan::Rank rank) {

@@ -15,10 +15,10 @@ namespace paceline::simulator {
 
 /// The messages among simulated ranks, as transfers with their ends.
 ///
-/// Where one end of a message is a folded rank, its representative stands in for it.  So several
-/// messages of one op may be one transfer: what a server sends to each of its equal workers is what
-/// its one simulated worker receives.  The transfer then loads the server's links as often as it is
-/// sent there, and the worker's once.
+/// If one end of a message is at a folded rank, the representative of its class takes its place.
+/// So several messages of one op may be one transfer: the messages of a server to each of its
+/// equivalent workers all arrive at its one simulated worker.  The transfer then loads the server's
+/// links once per message, and the worker's links once.
 class Messages {
  public:
   struct Found {
@@ -30,11 +30,11 @@ class Messages {
 
   Messages(RankPrograms& programs, Job& job) : programs_(programs), job_(job) {}
 
-  /// All of them, in the order of who sends first.
+  /// All messages as transfers, in the order of their first sender.
   std::vector<Found> find();
 
  private:
-  /// One place in the lists of an Exchange of a simulated rank.
+  /// One entry in the sends or receives of an Exchange of a simulated rank.
   struct Slot {
     std::uint32_t actor = 0, item = 0, slot = 0;
     bool send = true;
@@ -45,7 +45,8 @@ class Messages {
 
   std::size_t node(const Slot& slot);
   std::size_t root(std::size_t node);
-  /// A slot, with the peer's slot of the same message, the n-th between them.
+  /// Joins a slot with the peer's slot of the same message, which is the n-th between the two
+  /// ranks.
   void join(const Slot& slot, const plan::Endpoints::Peer& peer, std::size_t n);
   Slot partner_of(const Slot& slot, const plan::Endpoints::Peer& peer, std::size_t n);
   const plan::Message& message_of(const Slot& slot);

@@ -13,8 +13,8 @@ plan::Rank modulo(plan::Rank value, plan::Rank divisor) {
   return (value % divisor + divisor) % divisor;
 }
 
-/// The first rank that `rank`, which lies `from` the first block on, becomes when places of blocks
-/// are permuted.
+/// The offset of the first rank that the rank at offset `from` can become if places of blocks are
+/// permuted.  Offsets count from the first block.
 plan::Rank first_place(const plan::Symmetry& places, plan::Rank from) {
   const plan::Rank place = from % places.block;
   return from - place + places.first_place(place);
@@ -27,9 +27,9 @@ bool hosts_hold_blocks(const plan::Symmetry& symmetry, const plan::RanksPerHost&
                              [&](const auto& run) { return run.ranks % symmetry.block == 0; });
 }
 
-/// Exchanges hosts of equal size, and blocks of a host.
+/// Finds the orbits under exchanges of hosts of equal size, and of blocks of a host.
 void move_hosts(const plan::Symmetry& symmetry, const plan::RanksPerHost& hosts, Orbits& orbits) {
-  std::map<plan::Rank, plan::Rank> first_of;  // by size: the first rank of such a host
+  std::map<plan::Rank, plan::Rank> first_of;  // by host size: the first rank of the first such host
   plan::Rank begin = 0;
   for (const auto& run : hosts.runs()) {
     for (std::int64_t host = 0; host < run.hosts; ++host) {
@@ -50,7 +50,7 @@ void move_hosts(const plan::Symmetry& symmetry, const plan::RanksPerHost& hosts,
   orbits.end = symmetry.first + symmetry.count;
 }
 
-/// Rotates hosts of `local` ranks each, and the blocks with them, as a ring.
+/// Finds the orbits under rotations of hosts of `local` ranks each, with their blocks, as a ring.
 void move_in_ring(const plan::Symmetry& symmetry, plan::Rank local, Orbits& orbits) {
   const std::int64_t common = std::lcm(std::int64_t{symmetry.block}, std::int64_t{local});
   if (common > symmetry.count) {
@@ -90,7 +90,7 @@ std::optional<plan::Rank> Orbits::moved(plan::Rank other, plan::Rank rank) const
   if (!ring) {
     return std::nullopt;
   }
-  // The places of `rank` and of the first of its orbit are exchanged.
+  // The permutation exchanges the places of `rank` and of the first rank of its orbit.
   const plan::Rank block = places.block;
   const plan::Rank from = (rank - begin) % block, to = (first_rank - begin) % block;
   const plan::Rank place = (other - begin) % block;

@@ -9,7 +9,7 @@
 namespace paceline::simulator {
 namespace {
 
-/// The compute of one rank's step 1, by item.
+/// The times at which items of one rank's step 1 begin and end if only model work takes time.
 class Clock {
  public:
   Clock(const Job& job, const Costs& costs, const Actor& actor) : first_(actor.steps[1]) {
@@ -33,8 +33,8 @@ class Clock {
   std::vector<plan::Picoseconds> begin_, end_;
 };
 
-/// What waits for an item on its rank, in its step and the next, with nothing but kernels and
-/// communication between.
+/// Finds the items that wait for an item on its rank, in its step and the next, with only kernels
+/// and communication in between.
 class Followers {
  public:
   Followers(const Job& job, const Actor& actor)
@@ -80,7 +80,7 @@ Carried carried_by(const Job& job, const Actor& actor, Followers& followers) {
     for (const ItemId later : followers.of(id)) {
       if (later < actor.steps[2] && communicates(job.items[later])) {
         std::vector<ItemId>& all = carried[later];
-        // The last of several micro-batches counts.
+        // Of several micro-batches, only the last one counts.
         std::erase_if(all, [&](ItemId earlier) {
           return job.items[earlier].subject == job.items[id].subject;
         });
@@ -91,8 +91,8 @@ Carried carried_by(const Job& job, const Actor& actor, Followers& followers) {
   return carried;
 }
 
-/// By module: where the first Forward of step 2 that waits for `item` begins, in its own step;
-/// absent where none does.
+/// By module: the begin, within its own step, of the first Forward of step 2 that waits for `item`;
+/// no entry if none waits.
 std::map<std::int32_t, plan::Picoseconds> forwards_behind(const Job& job, const Actor& actor,
                                                           const Clock& clock, Followers& followers,
                                                           ItemId item) {
@@ -113,13 +113,13 @@ struct Share {
   std::vector<LinkBytes> loads;
 };
 
-/// The model work before and behind a communication item.
+/// The model work before and after a communication item.
 struct AdjacentWork {
-  std::vector<ItemId> backward;                       // whose gradients it carries
-  std::map<std::int32_t, plan::Picoseconds> forward;  // forwards_behind() it
+  std::vector<ItemId> backward;                       // items whose gradients it carries
+  std::map<std::int32_t, plan::Picoseconds> forward;  // the result of forwards_behind()
 };
 
-/// The parameters' parts of a communication item.
+/// Adds the parameters' shares of the bytes of a communication item.
 void add_shares(const Job& job, const std::vector<LinkBytes>& loads, const AdjacentWork& work,
                 const Clock& clock, std::vector<Share>& shares) {
   const auto& parameters = job.input.model.parameters;

@@ -8,11 +8,11 @@
 
 namespace paceline::simulator {
 
-/// Bytes of a parameter that cross a link between its gradient and the next step's forward that
-/// reads it.
+/// The bytes of a parameter that cross a link between the parameter's gradient and the forward of
+/// the next step that reads the parameter.
 struct OverlapBytes {
-  plan::Picoseconds from = 0;  // compute from a step's begin to the gradient
-  /// Compute from the next step's begin to its forward.
+  plan::Picoseconds from = 0;  // compute time from a step's begin to the gradient
+  /// The compute time from the next step's begin to that forward.
   plan::Picoseconds until = 0;
   std::int64_t bytes = 0;
 };
@@ -23,21 +23,22 @@ struct OverlapLink {
   std::vector<OverlapBytes> bytes;
 };
 
-/// The least step that leaves all bytes time to cross:
+/// The shortest step that gives all bytes time to cross:
 ///
 ///   max over r, u of  r - u + bytes of those with from >= r, until <= u / rate
 ///
-/// r and u are times of compute within a step.  Bytes that are ready at r or later and needed at u
-/// or earlier can cross only between r of one step and u of the next.  That is the step less r - u
-/// of compute.  0 for none.
+/// Here r and u are compute times within a step.  Bytes that are ready at r or later and needed at
+/// u or earlier can cross only between time r of one step and time u of the next.  That interval
+/// has the length of the step less r - u of compute.  The result is 0 without bytes.
 plan::Picoseconds overlap_bound(OverlapLink link);
 
-/// The busiest of the job's links, seen from the first rank that trains.
+/// The busiest of the job's links, from the view of the first rank that trains.
 ///
-/// A collective or message whose gradients' parameters are waited for by the next forward is
-/// divided among these by their sizes, however it is merged or cut, so that schedules of equal
-/// bytes give equal bounds.  What waits for no gradient, or is not waited for, is left out.  None
-/// for a job whose steps differ.  `simulator` is the job's and has `costs`.
+/// The bytes of a collective or message are divided among the parameters of its gradients in
+/// proportion to their sizes, however it is merged or cut, so that schedules of equal bytes give
+/// equal bounds.  Communication that depends on no gradient, or that no forward of the next step
+/// waits for, is left out.  Empty for a job whose steps differ.  `simulator` must be made for `job`
+/// and have `costs`.
 OverlapLink overlap_link(const Job& job, const Costs& costs, const Simulator& simulator);
 
 }  // namespace paceline::simulator

@@ -15,7 +15,7 @@ const plan::Op& RankProgram::op(std::uint32_t item) const {
 RankPrograms::RankPrograms(const plan::Planner& planner, plan::PlanInput input, plan::Step steps)
     : planner_(planner), input_(std::move(input)), steps_(steps) {}
 
-/// The rank's program with a setup, and maybe no steps yet.
+/// The rank's program, which has a setup but may have no steps yet.
 RankProgram& RankPrograms::begun(plan::Rank rank) {
   const auto [at, fresh] = programs_.try_emplace(rank);
   if (fresh) {
@@ -25,7 +25,7 @@ RankProgram& RankPrograms::begun(plan::Rank rank) {
   return at->second;
 }
 
-/// The plan of a variant for the rank in input_, whose program `program` is. Each variant is
+/// The plan of a variant for the rank in input_, to which `program` belongs.  Each variant is
 /// planned once.
 const plan::CommPlan& RankPrograms::plan(RankProgram& program, plan::Variant variant) {
   const auto known = program.plans.find(variant);
@@ -43,7 +43,7 @@ const plan::CommPlan& RankPrograms::a_step(plan::Rank rank) {
 
 RankPrograms::Partner RankPrograms::partner_of(plan::Rank rank, const plan::Endpoints::Peer& peer,
                                                bool send, std::size_t n, const Orbits& orbits) {
-  // Seen from the first of the peer's orbit, the rank is another one.
+  // For the first rank of the peer's orbit, another rank takes the place of `rank`.
   const std::optional<plan::Rank> moved = orbits.moved(rank, peer.second);
   const RankProgram& theirs =
       of(moved ? orbits.first[static_cast<std::size_t>(peer.second)] : peer.second);

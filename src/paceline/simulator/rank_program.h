@@ -14,13 +14,13 @@
 
 namespace paceline::simulator {
 
-/// Some steps of one rank's plan, and their ends in matched operations.
+/// Some steps of one rank's plan, and its ends of collectives and messages.
 struct RankProgram {
   plan::Setup setup;
   std::map<plan::Variant, plan::CommPlan> plans;
   std::vector<const plan::CommPlan*> steps;
   std::vector<plan::Variant> variants;  // by step
-  std::vector<std::uint32_t> begin;     // by step: its first item; then the end
+  std::vector<std::uint32_t> begin;     // by step: its first item; then the end of the last
   plan::Endpoints ends;
 
   const plan::Op& op(std::uint32_t item) const;
@@ -29,15 +29,15 @@ struct RankProgram {
   }
 };
 
-/// Plans ranks when they are first asked for.
+/// Plans each rank when its plan is first requested.
 class RankPrograms {
  public:
   RankPrograms(const plan::Planner& planner, plan::PlanInput input, plan::Step steps);
 
   const RankProgram& of(plan::Rank rank);
 
-  /// The other end of the n-th message that `rank` sends to its peer, or receives from it; no end
-  /// where there is none.  The peer's program may be that of the first of its orbit.
+  /// The other end of the n-th message that `rank` sends to its peer or receives from it; `end` is
+  /// null if there is none.  The program may be that of the first rank of the peer's orbit.
   struct Partner {
     const RankProgram& program;
     const plan::Endpoints::End* end = nullptr;
@@ -45,7 +45,7 @@ class RankPrograms {
   Partner partner_of(plan::Rank rank, const plan::Endpoints::Peer& peer, bool send, std::size_t n,
                      const Orbits& orbits);
 
-  /// The second step of a rank, of which no more is planned.
+  /// The plan of a rank's step 1.  It plans no other step of that rank.
   const plan::CommPlan& a_step(plan::Rank rank);
 
   plan::PlanInput& input() { return input_; }

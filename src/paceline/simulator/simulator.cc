@@ -15,8 +15,8 @@ std::int64_t speed_of(double share) {
 
 }  // namespace
 
-/// Of the optimizer's kernels those that lead to communication do not yield to model work: sharded
-/// updates and averages of parameters wait for them.
+/// Marks the optimizer's kernels that yield to model work.  Those that communication of the step
+/// waits for do not yield, as in sharded updates and averages of parameters.
 void Simulator::State::find_updates() {
   const auto size = static_cast<ItemId>(job_.items.size() - 1);
   std::vector<char> leads(size, 0);
@@ -229,7 +229,7 @@ void Simulator::State::start(Lane& lane, ItemId id, EventKind kind) {
   lane.event = events_.push(plan::later(now_, duration), kind, id);
 }
 
-/// What is left of model work goes on at another speed.
+/// Continues the remaining part of model work at another speed.
 void Simulator::State::set_model_speed(Lane& model, std::int64_t speed) {
   if (!model.busy || model.speed == speed) {
     return;
@@ -242,7 +242,7 @@ void Simulator::State::set_model_speed(Lane& model, std::int64_t speed) {
                              EventKind::kModelWork, model.item);
 }
 
-/// Starts all that may start now.
+/// Starts everything that may start now.
 void Simulator::State::settle() {
   while (!dirty_actors_.empty() || !dirty_transfer_queues_.empty()) {
     for (const std::uint32_t actor : take(dirty_actors_)) {
@@ -261,7 +261,8 @@ void Simulator::State::settle() {
   }
 }
 
-/// Empties a list; by number, not by which event came first.
+/// Empties a list and returns its elements in ascending order, so that the order of events does not
+/// matter.
 const std::vector<std::uint32_t>& Simulator::State::take(std::vector<std::uint32_t>& dirty) {
   settling_.clear();
   settling_.swap(dirty);
@@ -277,7 +278,8 @@ void Simulator::State::start_kernel(ActorState& state, ByOrder& ready) {
   start(state.kernel, id, EventKind::kKernel);
 }
 
-/// What a device does next: what communication waits for, model work, updates.
+/// Starts the next op of a device: first kernels that communication waits for, then model work,
+/// then updates.
 void Simulator::State::settle_device(ActorState& state) {
   if (state.kernel.busy || state.model.busy) {
     return;
@@ -304,7 +306,7 @@ void Simulator::State::settle_actor(std::uint32_t actor) {
   settle_speeds(actor);
 }
 
-/// What a rank's compute and transfers take from each other.
+/// Sets the speeds of a rank's compute and device link, which slow each other down.
 void Simulator::State::settle_speeds(std::uint32_t actor) {
   ActorState& state = actors_[actor];
   const cluster::Interference& lost = costs_.machine.interference;
@@ -320,7 +322,7 @@ void Simulator::State::settle_speeds(std::uint32_t actor) {
   }
 }
 
-/// A bus that devices share is slower while any of them computes.
+/// Sets the rate of a device link.  A bus that devices share is slower while any of them computes.
 void Simulator::State::settle_device_link(std::uint32_t actor, bool computes) {
   const cluster::LinkModel& device = costs_.machine.device;
   const std::uint32_t link =

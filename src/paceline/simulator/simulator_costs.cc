@@ -14,7 +14,7 @@ namespace {
 
 using cluster::LinkSharing;
 
-/// How many links of a kind there are; each way its own where full duplex.
+/// The number of links of a kind; with full duplex each direction is a link of its own.
 std::size_t links_of(const cluster::LinkModel& link, std::size_t actors, std::size_t hosts) {
   const auto each = static_cast<std::size_t>(link.links());
   switch (link.sharing) {
@@ -111,7 +111,7 @@ void Simulator::State::set_loads() {
   first_load_.push_back(static_cast<std::uint32_t>(loads_.size()));
 }
 
-/// Which of the folded hosts copy messages at a rate: those that compute.
+/// Whether each host class copies messages at a limited rate: only hosts with model work do.
 std::vector<bool> Simulator::State::copying_hosts() const {
   std::vector<bool> copying(static_cast<std::size_t>(job_.classes.host_classes));
   if (costs_.machine.copies_bytes_per_s > 0) {
@@ -189,7 +189,7 @@ plan::Picoseconds Simulator::State::kernel_time(const KernelShape& shape) const 
   return 0;
 }
 
-/// Log-normal per rank and step, and now and then a straggler.
+/// The noise factor of a rank's step: log-normal, and sometimes multiplied by that of a straggler.
 double Simulator::State::noise(const Actor& actor, std::int32_t step) const {
   const cluster::Noise& noise = costs_.machine.noise;
   double factor = 1;

@@ -9,9 +9,9 @@
 
 namespace paceline::simulator {
 
-/// What a ready communication item that is not issued waits for: one that the program's or its
-/// communicator's order puts first, or one in flight that uses up the credit; nothing where it
-/// waits for a pick.
+/// The item that a ready communication item, which is not issued, waits for: an item that comes
+/// first in program order or in its communicator's order, or an item in flight that uses up the
+/// credit. nullopt if it waits for a pick.
 std::optional<ItemId> Simulator::State::ahead_of(ItemId id) const {
   const Item& item = job_.items[id];
   const auto queue = static_cast<std::uint32_t>(item.queue);
@@ -35,8 +35,8 @@ std::optional<ItemId> Simulator::State::ahead_of(ItemId id) const {
   return std::nullopt;
 }
 
-/// What an item that has not ended lacks: an earlier item of its rank, what is issued before it, or
-/// the partner that has not come.
+/// The item that an item which has not ended waits for: an earlier item of its rank, an item to be
+/// issued before it, or a partner that is not issued.
 ItemId Simulator::State::blocker(ItemId id) const {
   const Item& item = job_.items[id];
   const Actor& actor = job_.actors[item.actor];

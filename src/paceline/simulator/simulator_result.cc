@@ -6,8 +6,7 @@
 
 namespace paceline::simulator {
 
-/// When a rank's model work of the step before has ended.  Ranks without model work come with the
-/// first that has.
+/// The end of the model work of a rank that trains in the step before `step`; 0 for step 0.
 plan::Picoseconds Simulator::State::end_before(const Actor& actor, std::int32_t step) const {
   if (step == 0) {
     return 0;
@@ -18,8 +17,8 @@ plan::Picoseconds Simulator::State::end_before(const Actor& actor, std::int32_t 
   return last < item_ran.size() ? item_ran[last].end : -1;
 }
 
-/// The start of a step's first forward, in the last run.  Where the run became steady and stopped,
-/// it goes on as its last period did.
+/// The start of the first forward of a rank that trains in the last run.  If the run became steady
+/// and stopped, later steps repeat the times of its last period.
 plan::Picoseconds Simulator::State::start_of(const Actor& actor, std::int32_t step) const {
   const auto period = static_cast<std::int32_t>(job_.period);
   if (steady_ && step >= ended_steps_) {
@@ -43,9 +42,9 @@ void Simulator::State::step_ended(std::int32_t) {
   }
 }
 
-/// Whether the last period of steps, up to `step`, ran as the one before: every op and transfer at
-/// the same time after its step's begin.  From there on nothing new can come, since steps depend on
-/// nothing older.
+/// Whether the last period of steps, up to `step`, ran like the period before: every op began and
+/// ended at the same time relative to its step.  Then later steps repeat too, because steps depend
+/// on no older ones.
 bool Simulator::State::repeats(std::int32_t step) const {
   const auto period = static_cast<std::int32_t>(job_.period);
   if (step - 2 * period + 1 < 1) {
@@ -77,13 +76,13 @@ bool Simulator::State::repeats(std::int32_t step) const {
   return true;
 }
 
-/// A step lasts until the next one starts, so that of the last is not known unless the run became
-/// steady.
+/// The number of steps whose time is known.  A step lasts until the next one starts, so the time of
+/// the last step is known only if the run became steady.
 std::int32_t Simulator::State::measured_steps() const {
   return steady_ ? ended_steps_ : static_cast<std::int32_t>(job_.options.steps) - 1;
 }
 
-/// How many of the last measured steps means are taken over.
+/// The number of last measured steps over which means are taken.
 std::int32_t Simulator::State::window() const {
   const auto period = static_cast<std::int32_t>(job_.period);
   if (steady_) {

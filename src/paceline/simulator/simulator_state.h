@@ -17,11 +17,11 @@
 
 namespace paceline::simulator {
 
-/// The inside of a Simulator; simulator*.cc.
+/// The implementation of a Simulator, in simulator*.cc.
 ///
-/// Events of one time are taken together.  They only note what has ended and what has become
-/// possible; when none is left at that time, settle() decides what starts, actor by actor and queue
-/// by queue, each by its own order.
+/// All events of one time are handled together.  The handlers only record what has ended and what
+/// has become possible.  After the last event of that time, settle() decides what starts, actor by
+/// actor and queue by queue, each in its own order.
 class Simulator::State {
  public:
   explicit State(const Job& job);
@@ -37,48 +37,49 @@ class Simulator::State {
   std::vector<plan::Picoseconds> steps_of(const Actor& actor) const;
 
  private:
-  /// What runs on a rank's compute, or its kernels.
+  /// The op that runs as model work of a rank, or as its kernel.
   struct Lane {
     ItemId item = 0;
     bool busy = false;
     std::uint32_t event = 0;
     std::int64_t speed = cluster::kWeightOne;
-    plan::Int128 left = 0;  // of the time at full speed, in parts of kWeightOne
+    plan::Int128 left = 0;  // remaining time at full speed, in units of 1 / kWeightOne
     plan::Picoseconds since = 0;
   };
-  /// (order, id): the smallest comes first.
+  /// A pair (order, id); the smallest pair comes first.
   using Ordered = std::pair<std::int64_t, std::uint32_t>;
   using ByOrder = std::priority_queue<Ordered, std::vector<Ordered>, std::greater<>>;
   struct ActorState {
     Lane model, kernel;
-    bool computes = false;  // as the links know it
+    bool computes = false;  // the state for which link rates are set
     bool dirty = false;
     bool issuing = false;
-    std::int32_t in_flight = 0;  // transfers
-    ByOrder kernels;             // ready
-    // Where kernels and model work take turns: updates that are ready, and model work that waits
-    // for the device.
+    std::int32_t in_flight = 0;  // transfers in flight
+    ByOrder kernels;             // ready kernels
+    // If kernels and model work take turns on the device: the ready updates, and the model work
+    // that waits for the device.
     ByOrder updates;
     std::optional<ItemId> waiting;
-    // Communication of all communicators: the item after those that are issued in program order,
-    // and whether its queue knows that it is ready; the item issued last; how many have not ended.
+    // Issue in program order over all communicators: the item after the last one issued, whether
+    // its queue knows that it is ready, the item issued last, and the number of issued items that
+    // have not ended.
     ItemId next_in_order = 0;
     bool offered = false;
     ItemId last_issued = 0;
     std::int32_t not_ended = 0;
   };
-  struct TransferQueue {              // the transfers of one queue
-    std::queue<TransferId> to_start;  // all ends have issued them
+  struct TransferQueue {              // the transfers of one transfer queue
+    std::queue<TransferId> to_start;  // transfers that all their items have issued
     bool dirty = false;
-    std::int32_t carrying = 0;  // transfers under way
+    std::int32_t carrying = 0;  // number of transfers under way
   };
-  struct RawLoad {  // of a link by a transfer, whatever its stage
+  struct RawLoad {  // load of a link by a transfer, the same in all stages
     std::uint32_t link = 0;
     bool device = true;
     std::int64_t times = 1, of = 1;
   };
   struct ItemState {
-    std::int32_t waits = 0, transfers = 0;  // not ended
+    std::int32_t waits = 0, transfers = 0;  // number of those that have not ended
     bool ready = false, issued = false;
   };
   struct TransferState {
@@ -148,38 +149,38 @@ class Simulator::State {
 
   const Job& job_;
   Costs costs_;
-  bool varies_ = false;         // speed of compute may change under way
-  bool program_order_ = false;  // over all communicators of a rank
+  bool varies_ = false;         // whether the speed of compute may change during an op
+  bool program_order_ = false;  // whether all communicators of a rank issue in program order
 
   EventQueue events_;
   cluster::FairShare network_;
   plan::Picoseconds now_ = 0;
-  std::vector<ItemState> item_, fresh_item_;  // now, and before a run
+  std::vector<ItemState> item_, fresh_item_;  // state now, and before a run
   std::vector<ActorState> actors_;
-  std::vector<std::int32_t> computing_;  // ranks, by device link
-  /// Items that are updates for which no communication of their step waits.
+  std::vector<std::int32_t> computing_;  // number of computing ranks, by device link
+  /// By item: whether it is an update for which no communication of its step waits.
   std::vector<char> yields_;
   std::vector<plan::IssueRule> queues_, fresh_queues_;
-  std::vector<std::vector<std::uint32_t>> followers_;  // of a queue's picks
+  std::vector<std::vector<std::uint32_t>> followers_;  // by queue: the queues that follow its picks
   std::vector<TransferQueue> transfer_queues_;
   std::vector<TransferState> transfer_;
   std::vector<std::uint32_t> dirty_actors_, dirty_transfer_queues_, settling_;
-  std::vector<std::int64_t> left_in_step_;  // items of all actors
+  std::vector<std::int64_t> left_in_step_;  // by step: items that have not ended
   std::vector<ItemId> first_model_work_;    // by actor and step
   std::vector<ItemId> last_model_work_;     // by actor and step
   std::int32_t ended_steps_ = 0;
   bool steady_ = false;
 
-  // Priced; by shape or link.
+  // Prices by shape, and capacities by link.
   std::vector<plan::Picoseconds> kernel_times_;
   std::vector<cluster::Price> prices_, message_prices_;
   std::vector<std::int64_t> capacities_;
-  std::uint32_t network_links_ = 0;  // where they begin
-  std::uint32_t first_copies_ = 0;   // where what copies begins, by host
-  std::vector<RawLoad> loads_;       // of all transfers
+  std::uint32_t network_links_ = 0;  // the first network link
+  std::uint32_t first_copies_ = 0;   // the first link of copies; one per host
+  std::vector<RawLoad> loads_;       // loads of all transfers
   std::vector<std::uint32_t> first_load_;
   std::vector<cluster::LinkLoad> stage_loads_;
-  cluster::Machine linked_;  // loads_ were made for
+  cluster::Machine linked_;  // the machine for which loads_ were made
 };
 
 }  // namespace paceline::simulator

@@ -12,7 +12,7 @@ plan::IssueRule& Simulator::State::queue_of(const Item& item) {
   return queues_[static_cast<std::size_t>(item.queue)];
 }
 
-/// Issues an item; a leader's pick goes to the ranks that follow.
+/// Issues an item.  If it is a leader's pick, reports the pick to the queues that follow.
 void Simulator::State::take_from_queue(std::uint32_t queue, ItemId id) {
   const Item& item = job_.items[id];
   plan::IssueRule& rule = queues_[queue];
@@ -31,8 +31,8 @@ void Simulator::State::take_from_queue(std::uint32_t queue, ItemId id) {
   ++state.not_ended;
 }
 
-/// Program order over all communicators: an item is marked as ready in its queue when nothing
-/// before it is left to issue.  False where nothing may be issued.
+/// For program order over all communicators: marks the next communication item as ready in its
+/// queue when no earlier item is left to issue.  Returns false if nothing may be issued.
 bool Simulator::State::offer_next(std::uint32_t actor) {
   ActorState& state = actors_[actor];
   const ItemId end = job_.actors[actor].steps.back();
@@ -50,8 +50,8 @@ bool Simulator::State::offer_next(std::uint32_t actor) {
   return true;
 }
 
-/// Whether an item need not wait for the end of the one issued last. Collectives of one
-/// communicator follow each other in their transfer queue.
+/// Whether an item may be issued before the last issued one has ended.  Collectives of one
+/// communicator may, because their transfer queue keeps their order.
 bool Simulator::State::follows_last(ItemId id) const {
   const Item& item = job_.items[id];
   const ActorState& state = actors_[item.actor];
@@ -60,14 +60,14 @@ bool Simulator::State::follows_last(ItemId id) const {
                                   item.kind == ItemKind::kCollective);
 }
 
-/// A communication item has ended.
+/// Frees the credit of a communication item that has ended.
 void Simulator::State::leave_queue(const Item& item) {
   queue_of(item).end(item.bytes);
   --actors_[item.actor].not_ended;
   touch(item.actor);
 }
 
-/// A rank issues one op at a time.
+/// Issues the ready ops of an actor.  A rank issues one op at a time.
 void Simulator::State::issue_ready(std::uint32_t actor) {
   ActorState& state = actors_[actor];
   while (!state.issuing && (!program_order_ || offer_next(actor))) {
@@ -119,7 +119,7 @@ void Simulator::State::touch_transfer_queue(std::uint32_t transfer_queue) {
   }
 }
 
-/// Starts transfers: one by one where they must.
+/// Starts the transfers of a queue, at most as many at once as the engine carries.
 void Simulator::State::settle_transfer_queue(std::uint32_t index) {
   TransferQueue& transfer_queue = transfer_queues_[index];
   const cluster::SoftwareCosts& software = costs_.software;
