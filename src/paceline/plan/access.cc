@@ -6,7 +6,7 @@
 namespace paceline::plan {
 namespace {
 
-/// Appends the touches of one kind of work; empty slices are left out.
+/// Appends the touches of an op, by the kind of its work; empty slices are left out.
 struct Collector {
   const std::vector<std::vector<Slice>>& values;
   const std::vector<Slice>& statistics;

@@ -30,8 +30,8 @@ class Accesses {
   void of(const Op& op, std::vector<Touch>& touches) const;
 
  private:
-  std::vector<std::vector<Slice>> values_;  // by module
-  std::vector<Slice> statistics_;           // by module; may be empty
+  std::vector<std::vector<Slice>> values_;  // values of the parameters of each module
+  std::vector<Slice> statistics_;           // of each module; empty if the setup has none
   std::vector<Placement> parameters_;
 };
 

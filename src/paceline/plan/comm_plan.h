@@ -80,8 +80,8 @@ struct Communicator {
 /// The buffers, placements and communicators that all variants share.  They are allocated and
 /// connected before step 0.
 struct Setup {
-  std::vector<Placement> parameters;  // by ParameterId
-  std::vector<Slice> statistics;      // by ModuleId; Forward updates them
+  std::vector<Placement> parameters;  // indexed by ParameterId
+  std::vector<Slice> statistics;      // indexed by ModuleId; Forward updates them
   std::vector<Buffer> buffers;
   std::vector<Communicator> communicators;  // the same number on every rank
 };
@@ -159,7 +159,7 @@ struct Symmetry {
   Rank first = 0;
   Rank count = 0;  // 0: no rank may move; else a multiple of `block`
   Rank block = 1;
-  Rank movable = 1;  // 1: every place of a block stays
+  Rank movable = 1;  // 1: no place of a block may move
   bool in_any_order = false;
 
   /// The first of the places that the rank at `place` of a block may move to.
@@ -219,7 +219,7 @@ constexpr std::size_t index_of(Id id) {
   return static_cast<std::size_t>(id);
 }
 
-/// Bytes of one element.
+/// The bytes of one element.
 constexpr std::int64_t size_of(DType dtype) {
   switch (dtype) {
     case DType::kF8:

@@ -10,7 +10,7 @@
 
 namespace paceline::plan {
 
-/// Bytes and calls of one kind of communication.
+/// The bytes and calls of one kind of communication.
 struct Traffic {
   std::int64_t bytes = 0;
   std::int64_t calls = 0;
@@ -22,7 +22,7 @@ struct Traffic {
 struct Cost {
   std::int64_t wire_bytes = 0;  // sent by this rank
   std::int64_t calls = 0;
-  std::map<std::string, Traffic> by_pattern;  // all-reduce, message, ...
+  std::map<std::string, Traffic> by_pattern;  // keys: all-reduce, message, ...
   std::int64_t memory_bytes = 0;              // all buffers except values and gradients
 };
 

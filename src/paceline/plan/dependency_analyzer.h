@@ -83,7 +83,7 @@ class DependencyAnalyzer {
   };
   /// One row of bits per op, in one allocation.
   struct BitRows {
-    std::size_t stride = 0;  // words
+    std::size_t stride = 0;  // words per row
     std::vector<std::uint64_t> words;
     std::span<std::uint64_t> row(std::size_t index) {
       return std::span(words).subspan(index * stride, stride);
@@ -116,7 +116,7 @@ class DependencyAnalyzer {
   BitRows previous_behind_;                  // of the previous step; only the first words are used
   std::vector<std::uint64_t> before_phase_;  // ops that precede the current phase
   std::vector<std::uint64_t> phase_;         // ops of the current phase, and ops that precede these
-  int phase_id_ = -1;                        // 2 micro + (backward ? 1 : 0)
+  int phase_id_ = -1;                        // the current phase: 2 micro + (backward ? 1 : 0)
 };
 
 }  // namespace paceline::plan

@@ -13,8 +13,8 @@ struct EngineTraits {
   std::string_view name;
   std::string_view summary;   // one line
   std::string_view made_for;  // the device whose tensors it moves without copies
-  bool moves_cpu = false;     // tensors on the CPU
-  bool moves_cuda = false;    // tensors on a GPU
+  bool moves_cpu = false;     // it moves tensors on the CPU
+  bool moves_cuda = false;    // it moves tensors on a GPU
   /// The number of collectives of one communicator that the engine performs at the same time.
   std::int32_t concurrent_collectives = 1;
   /// On a GPU, wait() of a c10d::Work only orders the current stream after the work; it does not

@@ -25,7 +25,7 @@ class Frontier {
  public:
   Frontier(const ModelShape& model, const Setup& setup);
 
-  /// Opens `step`, which must follow the last one opened.
+  /// Opens `step`, which must be the step after the last opened one.
   void open(Step step, const std::shared_ptr<const CommPlan>& plan);
 
   /// Reports that the effects of the op, which must be ready, are complete.

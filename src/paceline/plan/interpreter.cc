@@ -141,9 +141,9 @@ class InOrder {
 
   const PlanWorld& world_;
   Machine& machine_;
-  std::vector<std::size_t> position_;  // by rank: the next item
+  std::vector<std::size_t> position_;  // by rank: index of the next item
   std::vector<bool> sent_;             // by rank: whether the next item has sent its messages
-  std::vector<bool> deposited_;        // by message
+  std::vector<bool> deposited_;        // by message: whether it has been sent
 };
 
 }  // namespace

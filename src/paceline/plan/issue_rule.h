@@ -123,7 +123,7 @@ class IssueRule {
     std::int64_t bytes = 0;
     Number collective_number = 0;
   };
-  using Choice = std::pair<std::int32_t, Number>;  // priority, op
+  using Choice = std::pair<std::int32_t, Number>;  // priority and number of an op
   using Choices = std::priority_queue<Choice, std::vector<Choice>, std::greater<>>;
 
   const Entry& at(Number op) const { return entries_[static_cast<std::size_t>(op - first_)]; }
@@ -145,7 +145,7 @@ class IssueRule {
   std::int64_t credit_bytes_;
   bool leads_;
   std::int64_t in_flight_bytes_ = 0;
-  std::deque<Entry> entries_;    // from op first_ on
+  std::deque<Entry> entries_;    // the ops from number first_ on
   Number first_ = 0;             // the first op that is not issued
   Choices counted_, uncounted_;  // ready ops that the rank picks itself
   Number collectives_ = 0;       // number of collectives among all added ops

@@ -13,7 +13,7 @@ namespace paceline::plan {
 
 /// An optimizer with its default constants, as defined by torch.optim if it is there.
 struct Optimizer {
-  std::string_view name;  // as in configurations
+  std::string_view name;  // as named in configurations
   /// The name of the update rule, which has the optimizer's kernel, state and price.
   std::string_view rule;
   std::string_view summary;

@@ -112,7 +112,7 @@ Step period_of_variants(const Planner& planner, const PlanInput& input) {
 std::optional<Step> period_of(const Planner& planner, const PlanInput& input, Step longest) {
   PlanInput first = input;
   first.rank = 0;
-  std::vector<Variant> variants;  // from step 1 on
+  std::vector<Variant> variants;  // variants of the steps from step 1 on
   // All steps are compared: a rule that averages every 100 steps looks static in the steps before.
   for (Step step = 1; step <= 2 * longest; ++step) {
     variants.push_back(planner.variant(first, step));

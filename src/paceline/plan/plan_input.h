@@ -43,7 +43,7 @@ struct ModelShape {
 
 /// The update rule and its number of state values per parameter element.
 struct OptimizerShape {
-  std::string name = "sgd";  // a rule of plan/optimizer.h
+  std::string name = "sgd";  // an update rule of plan/optimizer.h
   int state_buffers = 1;     // sgd has 1 with momentum, 0 without
 };
 

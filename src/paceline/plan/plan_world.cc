@@ -80,7 +80,7 @@ PlanWorld::ItemDependencies PlanWorld::order(Rank rank) const {
   const Side& mine = side(rank);
   DependencyAnalyzer analyzer(mine.input.model, mine.setup);
   ItemDependencies order;
-  std::vector<std::size_t> begin;  // by step: its first item
+  std::vector<std::size_t> begin;  // by step: index of its first item
   std::size_t items = 0;
   const auto to_items = [&](const std::vector<Edge>& edges) {
     std::vector<std::size_t> result;

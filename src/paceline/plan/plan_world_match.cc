@@ -57,7 +57,7 @@ void PlanWorld::match_group(const Communicator& group, CommunicatorId on) {
 }
 
 void PlanWorld::match_messages() {
-  std::set<std::tuple<CommunicatorId, Rank, Rank>> pairs;  // on, from, to
+  std::set<std::tuple<CommunicatorId, Rank, Rank>> pairs;  // communicator, sender, receiver
   for (Rank rank = 0; rank < ranks(); ++rank) {
     for (const auto& [peer, ends] : side(rank).ends.sends) {
       pairs.emplace(peer.first, rank, peer.second);

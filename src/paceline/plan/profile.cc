@@ -12,7 +12,7 @@
 namespace paceline::plan {
 namespace {
 
-constexpr double kLongest = 8.64e18;  // 100 days
+constexpr double kLongest = 8.64e18;  // 100 days in picoseconds
 
 void check_times(const ModelShape& model, const std::vector<Picoseconds>& times, std::size_t wanted,
                  std::string_view what) {

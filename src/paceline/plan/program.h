@@ -125,8 +125,8 @@ class SetupBuilder {
 /// The `index`-th of `shards` equal pieces of a slice.
 Slice shard_of(const Slice& slice, Rank index, Rank shards);
 
-/// The buckets of `groups` under a layout made by SetupBuilder with groups of the same order (not
-/// necessarily the same borders).
+/// The buckets of `groups` in a layout that SetupBuilder made.  The layout's groups must have the
+/// same order of parameters, but may have other borders.
 std::vector<Bucket> buckets_of(const Setup& setup, const Groups& groups);
 
 /// The context of a program besides its input and setup.
@@ -136,7 +136,7 @@ struct ProgramContext {
   Rank shards = 1;                // buckets are a multiple of this number of aligned pieces
   Step phase = 0;                 // the step within the period of the exchange
   Variant turn = 0;               // the update rule's variant
-  std::string strategy{};         // for messages
+  std::string strategy{};         // name of the strategy, for messages
 };
 
 /// The largest number of messages that one rank may send and receive in a step.  A server of a

@@ -16,7 +16,7 @@ class RanksPerHost {
  public:
   struct Run {
     std::int64_t hosts = 0;
-    Rank ranks = 0;  // on each of them
+    Rank ranks = 0;  // on each of these hosts
 
     friend bool operator==(const Run&, const Run&) = default;
   };

@@ -6,7 +6,8 @@
 
 namespace paceline::plan {
 
-/// A file of decoded images, which ranks map into memory.  Numbers are little-endian:
+/// The header of a file of decoded images, which ranks map into memory.  Numbers are little-endian.
+/// The file contains:
 ///
 ///   8 bytes   "PACEDATA"
 ///   4 x 4     count, channels, side, classes

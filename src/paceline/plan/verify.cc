@@ -54,7 +54,7 @@ class EachVariant final : public Planner {
 
  private:
   const Planner& planner_;
-  std::vector<Variant> variants_;  // by step
+  std::vector<Variant> variants_;  // variant of each step
 };
 
 /// The slices that kernels of the rank access with slack.

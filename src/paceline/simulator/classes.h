@@ -16,7 +16,7 @@ namespace paceline::simulator {
 /// have the same number of ranks of each rank class.
 struct Classes {
   std::vector<plan::Rank> representative;  // by rank: the first rank of its class
-  std::vector<std::int32_t> host_of;       // by rank
+  std::vector<std::int32_t> host_of;       // by rank: number of its host
   std::vector<std::int32_t> local;         // by rank: its local rank
   std::vector<std::int32_t> host_size;     // by host
   std::vector<std::int32_t> host_class;    // by host

@@ -92,7 +92,7 @@ class Compiler {
   }
 
  private:
-  /// Sets bytes and calls to the means over the steps of the last period, of the actor that sends
+  /// Sets wire_bytes and calls to the means per step over the last period, of the actor that sends
   /// most.
   void add_traffic() {
     for (const Actor& actor : job_.actors) {

@@ -33,8 +33,8 @@ struct Item {
   std::int32_t queue = -1;           // index in Job::queues of its communicator's queue
   std::int32_t waits = 0;            // number of items that it waits for
   std::int32_t transfers = 0;        // number of transfers that it takes part in
-  std::uint32_t first_transfer = 0;  // in Job::transfers_by_item
-  std::uint32_t first_behind = 0;    // in Job::behind
+  std::uint32_t first_transfer = 0;  // index in Job::transfers_by_item
+  std::uint32_t first_behind = 0;    // index in Job::behind
   std::uint32_t number = 0;          // index among the items of its queue
   std::int64_t bytes = 0;            // bytes that count against the communicator's credit
 };
@@ -62,7 +62,7 @@ KernelShape shape_of(const plan::Kernel& kernel, const plan::Setup& setup);
 /// ranks: `flows` of them at this device, `on_host` of them on the host.
 struct DeviceEnd {
   std::uint32_t actor = 0;
-  std::uint32_t host = 0;  // host class
+  std::uint32_t host = 0;  // class of the host
   bool out = true;
   std::int64_t flows = 1, on_host = 1;
 };
@@ -84,7 +84,7 @@ struct Transfer {
   std::uint32_t queue = 0;  // the transfers of one queue may have to run one by one
   std::int32_t shape = 0;   // index in Job::collective_shapes or message_shapes
   bool message = false;
-  std::uint32_t first_item = 0;  // in Job::participants
+  std::uint32_t first_item = 0;  // index in Job::participants
   std::uint32_t items = 0;       // number of items that must be issued before it starts
   std::uint32_t first_device_end = 0, device_ends = 0;
   std::uint32_t first_network_end = 0, network_ends = 0;
@@ -124,8 +124,8 @@ class RankPrograms;  // simulator/rank_program.h
 struct JobOptions {
   plan::Step steps = 8;
   bool fold = true;
-  /// The number of first steps that means leave out if steps never repeat; nullopt: the earlier
-  /// half.
+  /// The number of first steps that are left out of means if steps never repeat; nullopt: the
+  /// earlier half.
   std::optional<plan::Step> warmup{};
 
   friend bool operator==(const JobOptions&, const JobOptions&) = default;
@@ -154,8 +154,8 @@ struct Job {
   std::uint32_t transfer_queues = 0;
   std::int64_t wire_bytes = 0;  // per step, of the actor that sends most
   std::int64_t calls = 0;
-  std::shared_ptr<RankPrograms> programs;             // the plans, for describe()
-  std::map<plan::Rank, std::uint32_t> actor_numbers;  // by simulated rank
+  std::shared_ptr<RankPrograms> programs;             // the plans of the ranks, for describe()
+  std::map<plan::Rank, std::uint32_t> actor_numbers;  // index in `actors` by simulated rank
 
   /// The number of the actor that stands for a rank.
   std::uint32_t actor_of(plan::Rank rank) const {

@@ -62,7 +62,7 @@ class Messages {
   std::vector<std::size_t> parent_;
   std::map<MessageShape, std::int32_t> shapes_;
   std::map<std::tuple<std::size_t, std::uint32_t, plan::Rank>, std::uint32_t>
-      channels_;  // communicator, sender, receiver
+      channels_;  // keys: communicator, sender, receiver
 };
 
 }  // namespace paceline::simulator

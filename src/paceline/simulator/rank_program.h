@@ -19,7 +19,7 @@ struct RankProgram {
   plan::Setup setup;
   std::map<plan::Variant, plan::CommPlan> plans;
   std::vector<const plan::CommPlan*> steps;
-  std::vector<plan::Variant> variants;  // by step
+  std::vector<plan::Variant> variants;  // variant of each step
   std::vector<std::uint32_t> begin;     // by step: its first item; then the end of the last
   plan::Endpoints ends;
 

@@ -87,7 +87,7 @@ class Simulator::State {
     std::int32_t stage = -1;
   };
 
-  // simulator_costs.cc
+  // These members are defined in simulator_costs.cc.
   void set_links();
   void set_loads();
   std::vector<bool> copying_hosts() const;
@@ -98,7 +98,7 @@ class Simulator::State {
   plan::Picoseconds kernel_time(const KernelShape& shape) const;
   double noise(const Actor& actor, std::int32_t step) const;
 
-  // simulator.cc
+  // These members are defined in simulator.cc.
   void reset();
   void handle(const Event& event);
   void complete(ItemId id);
@@ -122,7 +122,7 @@ class Simulator::State {
   plan::Picoseconds model_work(const Actor& actor, std::int32_t step) const;
   StepTimes result() const;
 
-  // simulator_transfers.cc
+  // These members are defined in simulator_transfers.cc.
   void issue_ready(std::uint32_t actor);
   plan::IssueRule& queue_of(const Item& item);
   void take_from_queue(std::uint32_t queue, ItemId item);
@@ -142,7 +142,7 @@ class Simulator::State {
   void touch_transfer_queue(std::uint32_t transfer_queue);
   const cluster::Price& price_of(const Transfer& transfer) const;
 
-  // simulator_deadlock.cc
+  // These members are defined in simulator_deadlock.cc.
   [[noreturn]] void throw_deadlock() const;
   ItemId blocker(ItemId id) const;
   std::optional<ItemId> ahead_of(ItemId id) const;
@@ -166,8 +166,8 @@ class Simulator::State {
   std::vector<TransferState> transfer_;
   std::vector<std::uint32_t> dirty_actors_, dirty_transfer_queues_, settling_;
   std::vector<std::int64_t> left_in_step_;  // by step: items that have not ended
-  std::vector<ItemId> first_model_work_;    // by actor and step
-  std::vector<ItemId> last_model_work_;     // by actor and step
+  std::vector<ItemId> first_model_work_;    // first model work by actor and step
+  std::vector<ItemId> last_model_work_;     // last model work by actor and step
   std::int32_t ended_steps_ = 0;
   bool steady_ = false;
 

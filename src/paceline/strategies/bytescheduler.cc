@@ -161,7 +161,7 @@ class ByteScheduler final : public ScheduleRule {
   }
 
   PartitionLimit partition_;
-  std::int64_t credit_;  // bytes
+  std::int64_t credit_;  // in bytes
   IssueOrder order_;
   bool by_module_;
 };

@@ -13,10 +13,10 @@ namespace paceline::strategies {
 
 /// The engine, device and placement of a job whose communication times are wanted.
 struct TimesAsked {
-  std::string engine;  // gloo, nccl
-  std::string device;  // cpu, cuda
+  std::string engine;  // an engine's name: gloo, nccl
+  std::string device;  // a kind of device: cpu or cuda
   Rank world = 2;
-  cluster::LinkScope scope = cluster::LinkScope::kDevices;  // kHosts: ranks on several hosts
+  cluster::LinkScope scope = cluster::LinkScope::kDevices;  // kHosts: ranks are on several hosts
   std::vector<int> ranks_per_host{};                        // in rank order; empty: any placement
 };
 

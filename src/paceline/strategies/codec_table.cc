@@ -4,7 +4,7 @@
 #include "paceline/strategies/rows.h"
 #include "paceline/strategies/strategy.h"
 
-// The codecs, in the order `paceline list` prints them.
+// The table of codecs, in the order in which `paceline list` prints them.
 namespace paceline::strategies {
 namespace {
 

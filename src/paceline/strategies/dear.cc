@@ -45,7 +45,7 @@ class Dear final : public ScheduleRule {
   }
 
  private:
-  std::int64_t threshold_;  // bytes
+  std::int64_t threshold_;  // size at which a bucket closes, in bytes
 };
 
 }  // namespace

@@ -25,7 +25,7 @@ class DecentLam final : public EarlyUpdate {
 
   bool divides_by_rate() const override { return true; }
 
-  /// The gradients' memory holds y, then d.
+  /// The memory of the gradients holds y, and later d.
   void start(const Bucket& bucket, StrategyProgram& program) const override {
     const Slice& y = bucket.gradients;
     program.kernel("multiply", {{y}, {rate(program)}}, {{y}});

@@ -48,7 +48,7 @@ struct BagShape {
 struct EmbeddingJob {
   Rank trainers = 1, servers = 1;
   int tables = 1;
-  Elements rows = 300, dim = 64;  // of a table
+  Elements rows = 300, dim = 64;  // of each table
   TablePlacement placement = TablePlacement::kTable;
   bool mean = false;        // a bag is the mean of its rows; else their sum
   bool sequential = false;  // a trainer asks the next server after the answer of the one before
@@ -58,7 +58,7 @@ struct EmbeddingJob {
   /// A server adds up the gradients in a buffer as large as its rows and applies the rule to all
   /// rows.  The communication stays the same.
   bool dense_gradients = false;
-  bool integers = false;  // the rows start as -1, 0 or 1
+  bool integers = false;  // the start values of rows are -1, 0 or 1
   /// The number of newest steps whose updates a lookup may miss.  With 0, a server applies the
   /// gradients of all trainers of a step together.
   Step staleness = 0;
@@ -125,10 +125,10 @@ class TableMap {
   std::vector<Elements> typically_wanted() const;
 
  private:
-  Elements rows_of_table(Rank server) const;  // where tables are cut
+  Elements rows_of_table(Rank server) const;  // only for placements that cut tables
   double distinct(double share) const;
   std::vector<double> distinct_by_server() const;
-  Rank server_of(Elements id) const;  // where tables are cut
+  Rank server_of(Elements id) const;  // only for placements that cut tables
 
   EmbeddingJob job_;
   Elements range_ = 1;       // kRowRange: ids per server; the last may have fewer
@@ -136,11 +136,12 @@ class TableMap {
   Elements inverse_ = 0;     // of the multiplier, modulo the number of rows
 };
 
-/// "sgd", "adagrad", "rowwise-adagrad".
+/// The rule of this name: "sgd", "adagrad" or "rowwise-adagrad".  Throws UsageError for others.
 RowRule row_rule(std::string_view word);
 std::string_view name_of(RowRule rule);
 
-/// "table", "row-hash", "row-range", "replicated".
+/// The placement of this name: "table", "row-hash", "row-range" or "replicated".  Throws UsageError
+/// for others.
 TablePlacement table_placement(std::string_view word);
 std::string_view name_of(TablePlacement placement);
 

@@ -29,7 +29,7 @@ class Fusion final : public ScheduleRule {
   }
 
  private:
-  std::int64_t threshold_;  // bytes
+  std::int64_t threshold_;  // size at which a bucket closes, in bytes
 };
 
 }  // namespace

@@ -4,8 +4,8 @@
 namespace paceline::strategies {
 namespace {
 
-/// Gradients cross; the optimizer applies their mean (synchronous SGD: every rank takes the step
-/// that one rank would take on the whole batch).
+/// The gradients are exchanged, and the optimizer applies their mean (synchronous SGD: every rank
+/// takes the step that one rank would take on the whole batch).
 class Gradients final : public UpdateRule {
  public:
   void start(const Bucket& bucket, StrategyProgram& program) const override {

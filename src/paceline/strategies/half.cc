@@ -7,7 +7,7 @@
 namespace paceline::strategies {
 namespace {
 
-/// Values cross, and are summed, in 16 bits.
+/// Values are sent and summed in 16 bits.
 ///
 ///   bytes sent     half of float32's
 ///   extra memory   2 bytes a parameter

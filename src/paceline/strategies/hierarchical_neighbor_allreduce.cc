@@ -166,7 +166,8 @@ class HierarchicalNeighborAllreduce final : public ExchangeRule {
     return program.derived<Mixing>(
         [&] { return graph(all)->mixing(all.host_of(program.input().rank), program.phase()); });
   }
-  /// The row of this rank's host, in which each host is replaced by its rank at this rank's place.
+  /// The row of this rank's host, in which each host is replaced by the host's rank at the same
+  /// place as this rank.
   Mixing row_of_ranks(const Hosts& all, Program& program) const {
     Mixing row = mixing(all, program);
     const Rank here = place(all, program);

@@ -14,7 +14,7 @@ struct StrategySpec;  // strategies/strategy.h
 /// Ranks on hosts of equal size, in rank order.
 struct Hosts {
   Rank local = 1;  // ranks per host
-  Rank count = 1;  // hosts
+  Rank count = 1;  // number of hosts
 
   /// Whether the rank is on one of these hosts, which hold the first ranks of the job.
   bool hold(Rank rank) const { return rank < local * count; }

@@ -4,7 +4,7 @@
 namespace paceline::strategies {
 namespace {
 
-/// Values cross as they are: no bytes saved, no kernels, no memory.
+/// Values are sent unchanged: this saves no bytes and needs no kernels and no memory.
 class Identity final : public CodecRule {
  public:
   WireFormat format(const PlanInput& input) const override { return {.type = input.model.dtype}; }

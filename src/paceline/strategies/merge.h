@@ -17,11 +17,11 @@ namespace paceline::strategies {
 struct ReadyTensor {
   Elements elements = 0;
   std::int64_t bytes = 0;
-  Picoseconds ready = 0;  // from the start of backward
+  Picoseconds ready = 0;  // counted from the start of backward
 };
 
 /// The gradients in ready order, with times from input.profile.  Throws UsageError, which names the
-/// schedule, where there is no profile.
+/// schedule, if there is no profile.
 std::vector<ReadyTensor> tensors_of(const PlanInput& input, std::string_view schedule);
 
 /// The groups of parameters in ready order, where `sizes` has the number of tensors of each.

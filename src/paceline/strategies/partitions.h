@@ -26,7 +26,7 @@ class PartitionLimit {
   Elements longest(const std::vector<Bucket>& buckets, Elements step, double size) const;
 
  private:
-  std::string name_;  // bytescheduler:partition-mb
+  std::string name_;  // for messages, such as bytescheduler:partition-mb
   std::string text_;
   std::int64_t bytes_ = 0;
 };

@@ -69,7 +69,7 @@ std::optional<std::vector<std::size_t>> cut_within(const StepTensors& step, cons
 
 PeriodicMerge best_one_by_one(const StepTensors& step, const TransferTime& time) {
   const Times times = times_of_runs(step, time);
-  Picoseconds possible = step_of(step, time, {step.tensors.size()}).step;  // one bucket
+  Picoseconds possible = step_of(step, time, {step.tensors.size()}).step;  // for one bucket
   Picoseconds impossible = step.compute - 1;
   while (possible - impossible > 1) {
     const Picoseconds middle = std::midpoint(impossible, possible);

@@ -28,7 +28,7 @@ namespace paceline::strategies {
 /// The size and times of one gradient of the ready order.
 struct StepTensor {
   std::int64_t bytes = 0;  // as transferred, padding included
-  Picoseconds ready = 0;   // from the start of backward
+  Picoseconds ready = 0;   // counted from the start of backward
   Picoseconds left = 0;    // from its module's forward to the next backward
 };
 
@@ -38,7 +38,7 @@ struct StepTensors {
 };
 
 /// The tensors of a step, with times from input.profile.  Throws UsageError, which names the
-/// schedule, where there is no profile.
+/// schedule, if there is no profile.
 StepTensors step_tensors_of(const PlanInput& input, std::string_view schedule);
 
 /// A cut of the ready order into buckets, and the predicted step.
@@ -46,7 +46,7 @@ struct PeriodicMerge {
   std::vector<std::size_t> sizes;  // number of tensors per bucket, in ready order
   Picoseconds step = 0;
   Picoseconds end = 0;    // of communication, from the start of backward
-  bool is_least = false;  // no cut makes a shorter step
+  bool is_least = false;  // whether no cut makes a shorter step
 };
 
 /// Predicts the step of a cut.  If the engine carries one transfer at a time, buckets cross in

@@ -73,7 +73,7 @@ class PublicCopies {
 
   std::string_view who_;
   std::unique_ptr<CodecRule> codec_;
-  double gamma_;  // 0: Contraction::gamma()
+  double gamma_;  // 0 stands for Contraction::gamma()
 };
 
 /// Returns the averages of an exchange with a codec; nullopt without a codec.  Throws UsageError if

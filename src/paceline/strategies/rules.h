@@ -30,7 +30,7 @@ enum class Combination : std::uint8_t {
   kPairs    // two ranks swap their forms, and the codec merges them
 };
 
-/// What the wire forms of a codec have in common.
+/// The properties that all wire forms of a codec share.
 struct WireFormat {
   DType type = DType::kF32;  // kMerge, kSum: type of the elements that cross
   Elements packed = 1;       // number of values that one such element holds
@@ -99,7 +99,7 @@ class CodecRule {
                            Program& program) const;
 };
 
-/// Properties of an exchange, seen from one rank.
+/// The properties of an exchange on one rank.
 struct ExchangeTraits {
   Rank shards = 1;     // shards per bucket, which is padded to a multiple of this
   double divisor = 1;  // the result divided by this is the mean
@@ -107,7 +107,7 @@ struct ExchangeTraits {
   /// are fewer than n.
   Rank training_ranks = std::numeric_limits<Rank>::max();
   Symmetry symmetry{};  // as Planner::symmetry
-  Step period = 1;      // after how many steps its programs repeat
+  Step period = 1;      // number of steps after which its programs repeat
   Rank hosts = 0;       // hosts whose ranks sum among themselves first; 0: none do
   /// The number of the shard that start() leaves on this rank, summed over all ranks, and that
   /// finish() sends to the other ranks; empty if the exchange leaves no shard.
@@ -134,8 +134,8 @@ class ExchangeRule {
   /// ways need the forms of all ranks in one place.
   virtual bool combines(Combination how) const { return how == Combination::kSum; }
 
-  /// Adds communicators and buffers that the exchange needs for
-  /// `builder.buckets()` in this format.
+  /// Adds the communicators and buffers that the exchange needs for `builder.buckets()` with wire
+  /// forms of this format.
   virtual void extend(const WireFormat& format, SetupBuilder& builder) const = 0;
 
   /// Appends kernels that turn values into the input of start(); the update rule calls this before
@@ -176,7 +176,7 @@ struct CodedExchange {
   const CodecRule& codec;
 };
 
-/// A rank's program with the exchange for which it is written.
+/// The program of a rank, together with the exchange and the codec for which it is written.
 class StrategyProgram : public Program {
  public:
   StrategyProgram(const PlanInput& input, const Setup& setup, ProgramContext context,
@@ -186,7 +186,7 @@ class StrategyProgram : public Program {
   const CodedExchange& transfer() const { return transfer_; }
   ExchangeTraits exchange_traits() const { return transfer_.exchange.traits(input()); }
 
-  /// As ExchangeRule::prepare.
+  /// Appends the kernels of ExchangeRule::prepare, in worlds of several ranks.
   void prepare_exchange(const Slice& values);
 
   /// Appends all rounds of the exchange up to the sending half of the last round.
@@ -326,7 +326,7 @@ class ScheduleRule {
 
   virtual IssuePolicy issue_policy() const { return {}; }
 
-  /// The buckets, as runs of the ready order.
+  /// The buckets, each of which is a run of the ready order.
   virtual Groups groups(const PlanInput& input, const TransferTime& time) const = 0;
 
   /// Writes the plan.  The default exchanges and applies every bucket by itself, after the model

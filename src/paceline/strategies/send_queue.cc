@@ -52,7 +52,7 @@ class TransfersInFlight {
 
 struct IssuedPieces {
   std::vector<std::size_t> order;  // of their starts
-  std::vector<Picoseconds> ends;   // in that order
+  std::vector<Picoseconds> ends;   // ends of the pieces, in that order
 };
 
 /// Simulates the issue of the pieces, whose program order is `sequence`, in virtual time.

@@ -17,7 +17,7 @@
 namespace paceline::strategies {
 namespace {
 
-/// Daniel J. Bernstein's string hash, modulo 2^64 as BytePS computes it.
+/// Computes Daniel J. Bernstein's string hash modulo 2^64, as BytePS does.
 std::uint64_t djb2(std::string_view text) {
   std::uint64_t hash = 5381;
   for (const char c : text) {

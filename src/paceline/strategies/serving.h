@@ -18,7 +18,7 @@ namespace paceline::strategies {
 /// How partitions are assigned to servers.
 enum class Assignment : std::uint8_t {
   kRoundRobin,  // in turn, in the order of the layout
-  kHash,        // BytePS's hash of its key
+  kHash,        // by BytePS's hash of the partition's key
   kSize         // the largest partition first, each to the server with the fewest bytes
 };
 
@@ -27,7 +27,7 @@ Assignment assignment(std::string_view word);
 
 /// The options of `ps`.
 struct Serving {
-  Rank servers = 0;  // 0: as many as workers
+  Rank servers = 0;  // 0: as many servers as workers
   bool colocated = true;
   Assignment assign = Assignment::kRoundRobin;
   Rank local = 1;  // ranks per host that sum first; 0: as the hosts have
@@ -36,7 +36,7 @@ struct Serving {
 
 struct Roles {
   Rank workers = 1, servers = 1, first_server = 0;
-  Hosts hosts;  // of the workers
+  Hosts hosts;  // the hosts of the workers
 
   /// The number of copies of a piece that a server has to receive.  Where every rank is a host of
   /// its own and also serves, this is one less, since the server already has its own copy.

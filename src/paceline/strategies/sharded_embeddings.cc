@@ -17,7 +17,7 @@
 namespace paceline::strategies {
 namespace {
 
-constexpr auto kLookups = "lookups";  // the communicator
+constexpr auto kLookups = "lookups";  // name of the communicator
 
 class ShardedEmbeddings final : public Planner {
  public:
@@ -317,7 +317,7 @@ class ShardedEmbeddings final : public Planner {
     return job_.staleness == 0 || variant == 0 ? 0 : job_.staleness + 1;
   }
 
-  /// Applies the gradients of trainers `from` to `end` - 1.
+  /// Appends the update of the rows with the gradients of trainers `from` to `end` - 1.
   void update(Program& program, const Access& table, Rank from, Rank end) const {
     const EmbeddingRank me = self(program.input());
     std::vector<Access> reads{table}, writes{table};

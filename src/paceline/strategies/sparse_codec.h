@@ -50,7 +50,8 @@ class SparseCodec : public CodecRule {
                                          const Selection& all, const Program& program,
                                          Rank peer = -1) const;
 
-  /// Appends the kernel that selects from the slice and its residual; `numbers` are the kernel's.
+  /// Appends the kernel that selects from the slice and its residual; `numbers` are the numeric
+  /// arguments of the kernel.
   static void select(std::string_view kernel, const Slice& slice, const Selection& selected,
                      Program& program, std::vector<double> numbers = {});
 

@@ -41,10 +41,10 @@ inline constexpr double kMostMebibytes = 1e6;
 /// How an option's text is read.
 enum class OptionKind : std::uint8_t {
   kMebibytes,
-  kCount,     // a whole number from 0 on
-  kFraction,  // above 0, at most 1
-  kNumber,    // from 0 to 1000
-  kMomentum,  // at least 0 and below 1
+  kCount,     // an integer of at least 0
+  kFraction,  // a number above 0 and at most 1
+  kNumber,    // a number from 0 to 1000
+  kMomentum,  // a number of at least 0 and below 1
   kWord,      // one of OptionInfo::words
   kTopology   // the text of a TopologyChoice
 };
@@ -86,7 +86,7 @@ struct RowInfo {
   std::string_view phases{};
   std::string_view rounds{};
   std::string_view bytes{};  // sent by a rank in a step
-  std::string_view file{};   // empty: <name>.cc
+  std::string_view file{};   // source file; empty: <name>.cc
 
   /// The default row of the next axis: the exchange of a schedule, or the update rule of an
   /// exchange.  Empty: the first row of its table.
@@ -168,7 +168,7 @@ std::span<const Row<UpdateRule>> update_rules();
 std::span<const Row<Planner>> whole_strategies();
 
 struct AxisInfo {
-  std::string_view name;  // schedule, exchange, codec, update, whole
+  std::string_view name;  // schedule, exchange, codec, update or whole
   std::vector<RowInfo> rows;
 };
 
@@ -177,7 +177,7 @@ std::vector<AxisInfo> strategy_axes();
 
 /// The defaults that do not come from the tables.
 struct StrategyDefaults {
-  double bucket_mb = 25;  // --bucket-mb
+  double bucket_mb = 25;  // in MiB, from --bucket-mb
 };
 
 /// Returns every key of the row with its given or default value, numbers in canonical form.  Throws
@@ -193,7 +193,7 @@ struct Choice {
   Options options;
 };
 
-/// A parsed strategy: either a whole one or four parts.
+/// A parsed strategy, which is either a whole strategy or four parts.
 struct StrategySpec {
   Choice<Planner> whole;
   Choice<ScheduleRule> schedule;
@@ -213,7 +213,7 @@ struct StrategySpec {
   /// values.  A key that a part does not have is a bug.
   bool has(std::string_view parts) const;
 
-  /// This strategy without its codec: values cross as they are.
+  /// This strategy without its codec, so that values are sent unchanged.
   StrategySpec without_codec() const;
 
   /// The value of the first option of this name; null if no part has it.

@@ -97,7 +97,7 @@ class TopologyChoice {
   /// names, or says which parameters are valid.
   explicit TopologyChoice(std::string_view text);
 
-  /// The name, with its parameter unless that is the default.
+  /// The name of the topology, with its parameter unless that is the default.
   const std::string& text() const { return text_; }
 
   /// Makes the graph on these nodes.  Throws UsageError if it does not exist for them.  A single

@@ -10,7 +10,8 @@
 
 namespace paceline::strategies {
 
-/// matrix[i][j]: the weight that node i gives to what it receives from node j.
+/// A mixing matrix: matrix[i][j] is the weight that node i gives to the value it receives from node
+/// j.
 using Matrix = std::vector<std::vector<double>>;
 
 Matrix matrix_of(const Topology& topology, Rank nodes, Step step);
@@ -36,7 +37,7 @@ std::optional<Step> steps_to_consensus(const Topology& topology, Rank nodes, Ste
 /// all do.
 std::string imbalance_of(const Matrix& matrix);
 
-/// The messages of one step.
+/// Counts of the messages of one step.
 struct TopologyTraffic {
   int messages = 0;       // sent by all nodes together
   int between_hosts = 0;  // those to a node on another host

@@ -88,7 +88,7 @@ class WinPut final : public ExchangeRule {
     const Slice& wire = wire_slice.mine;
     const Mixing& mixing = neighbors_.mixing(program);
     if (mixing.from.empty()) {
-      return;  // a step without neighbors
+      return;  // the rank has no neighbors in this step
     }
     std::vector<Access> reads{{wire}};
     for (std::size_t i = 0; i < mixing.from.size(); ++i) {

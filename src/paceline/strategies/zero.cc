@@ -36,7 +36,7 @@ class ShardedUpdate : public UpdateRule {
     return kept.block == exchange.shards ? kept : Symmetry{};
   }
 
-  /// Cuts the optimizer's state down to this rank's shards.
+  /// Reduces the optimizer's state to this rank's shards.
   void extend(const ExchangeRule& exchange, SetupBuilder& builder) const override {
     const PlanInput& input = builder.input();
     if (input.loss_scaling) {
@@ -70,7 +70,7 @@ class ShardedUpdate : public UpdateRule {
     }
   }
 
-  /// Applies this rank's shard of the summed gradients to its shard of `values`.
+  /// Appends the update of this rank's shard of `values` with its shard of the summed gradients.
   static void update_shard(const Slice& values, const Slice& gradients, StrategyProgram& program) {
     const PlanInput& input = program.input();
     const Rank shards = input.world == 1 ? 1 : program.exchange_traits().shards;

@@ -132,7 +132,7 @@ class SimpleBase {
       return exchanged(parts_[giver], node);
     }
     if (mine + 1 == parts_.size()) {
-      return {};  // the last part has the mean when all others have given
+      return {};  // the last part has the mean once all others have exchanged with it
     }
     const Step done = exchange - static_cast<Step>(mine) - 1;
     const Rank in_block = place % part.block;
@@ -142,14 +142,14 @@ class SimpleBase {
  private:
   struct Part {
     Rank begin = 0;
-    Rank block = 1;   // nodes
+    Rank block = 1;   // nodes per block
     Rank blocks = 1;  // number of blocks: a digit
     Rank left = 0;    // number of nodes from `begin` on
     Hypercube all;    // connects the part
     Hypercube one;    // connects a block
   };
 
-  /// The i-th node behind the part exchanges with the i-th node of each of the part's blocks.
+  /// The i-th node after the part exchanges with the i-th node of each of the part's blocks.
   static Mixing exchanged(const Part& giver, Rank node) {
     const double weight = static_cast<double>(giver.block) / static_cast<double>(giver.left);
     const Rank tail = giver.begin + giver.blocks * giver.block;

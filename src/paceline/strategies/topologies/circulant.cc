@@ -61,8 +61,8 @@ std::vector<Rank> powers_below(Rank bound, Rank base) {
 
 }  // namespace
 
-// Ying et al., NeurIPS 2021, arXiv:2110.13363.  BlueFog's ExponentialGraph tests for powers by a
-// rounded logarithm and so misses 243 = 3^5.
+// The static exponential graph of Ying et al., NeurIPS 2021, arXiv:2110.13363.  BlueFog's
+// ExponentialGraph tests for powers by a rounded logarithm and therefore misses 243 = 3^5.
 
 MakeTopology make_exp(const std::string& base) {
   return [by = parameter_number("exp", base, 2)](const Nodes& nodes) {

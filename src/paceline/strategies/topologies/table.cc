@@ -11,7 +11,7 @@
 #include "paceline/base/text.h"
 #include "paceline/strategies/topologies/rows.h"
 
-// The topologies, in the order `paceline list topologies` prints them.
+// The table of topologies, in the order in which `paceline list topologies` prints them.
 namespace paceline::strategies {
 namespace {
 
