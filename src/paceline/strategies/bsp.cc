@@ -10,9 +10,9 @@ namespace {
 /// it.
 ///
 ///   rounds per step            1 exchange
-///   bytes sent, rank and step  those of one exchange of S = model size
-///   extra memory, rank         none of its own
-///   guarantee                  that of its exchange
+///   bytes sent, rank and step  the bytes of one exchange of S = model size
+///   extra memory, rank         none beside that of the exchange
+///   guarantee                  the guarantee of its exchange
 ///
 /// Valiant, CACM 1990, doi:10.1145/79173.79181.
 class Bsp final : public ScheduleRule {

@@ -17,10 +17,10 @@ namespace {
 /// reads first goes first, and the bytes under way are limited by a credit.  A module's next
 /// forward waits only for its own tensors.
 ///
-///   rounds per step            one exchange per partition, none waits
-///   bytes sent, rank and step  those of exchanging S = model size
-///   extra memory, rank         none of its own
-///   guarantee                  that of its exchange; the final drain completes
+///   rounds per step            one exchange per partition, all independent
+///   bytes sent, rank and step  the bytes of exchanging S = model size
+///   extra memory, rank         none beside that of the exchange
+///   guarantee                  the guarantee of its exchange; the final drain completes
 ///                              the last step's exchanges and updates
 ///
 /// The sizes of partitions and the credit count bytes as transferred, in the codec's form.

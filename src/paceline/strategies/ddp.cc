@@ -24,7 +24,7 @@ constexpr auto kBuckets = "reducer_buckets";
 /// follows.  With a static graph, the first step communicates after backward, and the buckets are
 /// rebuilt one step later.
 ///
-///   rounds per step            one all-reduce per bucket, none waits
+///   rounds per step            one all-reduce per bucket, all independent
 ///   bytes sent, rank and step  2(P-1)/P S   S = model size in bytes
 ///   extra memory, rank         S
 ///   guarantee                  exact: every rank has the same mean

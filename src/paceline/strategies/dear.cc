@@ -11,9 +11,9 @@ namespace {
 /// the buckets, and a module waits only for its own buckets.
 ///
 ///   rounds per step            the two halves of one exchange
-///   bytes sent, rank and step  those of exchanging S = model size
-///   extra memory, rank         none of its own
-///   guarantee                  that of its exchange; the final drain completes
+///   bytes sent, rank and step  the bytes of exchanging S = model size
+///   extra memory, rank         none beside that of the exchange
+///   guarantee                  the guarantee of its exchange; the final drain completes
 ///                              the last step's second halves and updates
 ///
 /// With rs-ag the halves are a reduce-scatter and an all-gather; any other exchange is split

@@ -12,8 +12,8 @@ namespace {
 ///   x_i <- x_i - lr * opt(d_i)
 ///
 ///   rounds per step            1 exchange
-///   bytes sent, rank and step  those of exchanging S = model size
-///   extra memory, rank         that of the exchange
+///   bytes sent, rank and step  the bytes of exchanging S = model size
+///   extra memory, rank         the memory of the exchange
 ///   guarantee                  consensus: ranks agree in the limit only
 ///
 /// With momentum of the gradients alone, the bias of averages with neighbors is larger than without

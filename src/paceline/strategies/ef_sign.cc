@@ -16,8 +16,8 @@ constexpr std::int64_t kScaleBytes = 4;  // one F32 per tensor
 /// The rest is added to the gradient of the next step (error feedback).  The mean over the ranks is
 /// applied.
 ///
-///   bytes sent     (P-1) (n/8 + 4 t) a rank and bucket of n values, t tensors
-///   extra memory   one residual a parameter; in float32 6 (1 + P) bytes for
+///   bytes sent     (P-1) (n/8 + 4 t) per rank and bucket of n values, t tensors
+///   extra memory   one residual per parameter element; in float32 6 (1 + P) bytes for
 ///                  every 16 values
 ///   guarantee      every rank has the same sum; the gradient is compressed
 ///

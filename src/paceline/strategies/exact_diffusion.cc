@@ -18,8 +18,8 @@ constexpr std::string_view kAdapted = "adapted";
 ///   psi_i <- psi_i'
 ///
 ///   rounds per step            1 exchange
-///   bytes sent, rank and step  those of exchanging S = model size
-///   extra memory, rank         S, and that of the exchange
+///   bytes sent, rank and step  the bytes of exchanging S = model size
+///   extra memory, rank         S and the memory of the exchange
 ///   guarantee                  consensus: ranks agree in the limit only, on a
 ///                              minimum of the mean loss, even if the ranks'
 ///                              losses differ and the rate is fixed

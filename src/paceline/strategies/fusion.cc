@@ -10,10 +10,10 @@ namespace {
 /// when its last gradient is final and is applied by itself, so a module's next forward waits only
 /// for the buckets that it reads.
 ///
-///   rounds per step            one exchange per bucket, none waits for another
-///   bytes sent, rank and step  those of exchanging S = model size
-///   extra memory, rank         none of its own
-///   guarantee                  that of its exchange
+///   rounds per step            one exchange per bucket, all independent
+///   bytes sent, rank and step  the bytes of exchanging S = model size
+///   extra memory, rank         none beside that of the exchange
+///   guarantee                  the guarantee of its exchange
 ///
 /// The closing rule is that of PyTorch's c10d::Reducer: a bucket closes as soon as its bytes,
 /// without padding, reach the threshold *after* adding a tensor.  So it may exceed the threshold by

@@ -15,8 +15,8 @@ constexpr std::string_view kPrevious = "previous_gradients";
 ///   x_i <- sum over j of W_ij (x_j - lr * opt(y_j))
 ///
 ///   rounds per step            2 exchanges, one after the other
-///   bytes sent, rank and step  twice those of exchanging S = model size
-///   extra memory, rank         2 S, and that of the exchange
+///   bytes sent, rank and step  twice the bytes of exchanging S = model size
+///   extra memory, rank         2 S and the memory of the exchange
 ///   guarantee                  consensus: ranks agree in the limit only, on a
 ///                              minimum of the mean loss, even if the ranks'
 ///                              losses differ and the rate is fixed

@@ -17,8 +17,8 @@ namespace {
 /// one rank selected.  If a merge drops values of a rank, they return to the rank's residual.
 ///
 ///   rounds         log2 P
-///   bytes sent     log2 P k 8 a rank and bucket in float32, k as for topk
-///   extra memory   one residual a parameter, 3 k 8 bytes
+///   bytes sent     8 k log2 P per rank and bucket in float32, k as for topk
+///   extra memory   one residual per parameter element, 24 k bytes
 ///   guarantee      every rank has the same k values; the gradient is
 ///                  compressed
 ///

@@ -9,8 +9,8 @@ namespace {
 
 /// Values are sent and summed in 16 bits.
 ///
-///   bytes sent     half of float32's
-///   extra memory   2 bytes a parameter
+///   bytes sent     half of those in float32
+///   extra memory   2 bytes per parameter element
 ///   guarantee      every rank has the same sum, rounded to 11 (fp16) or 8
 ///                  (bf16) bits after each addition; fp16 overflows at 65504
 ///

@@ -28,7 +28,7 @@ constexpr auto kShare = "share";
 ///     rounds per exchange            3
 ///     bytes sent, rank and exchange  2 (L-1)/L S + degree S inside,
 ///                                    first ranks degree S between
-///   extra memory, rank               (1 + degree) S of the model, a Lth of
+///   extra memory, rank               (1 + degree) S of the model, 1/L of
 ///                                    that with shards
 ///   guarantee                        consensus: hosts agree in the limit only
 ///

@@ -11,10 +11,10 @@ namespace {
 /// before the bucket would have crossed and if waiting for it costs less than the start-up time
 /// that merging saves.
 ///
-///   rounds per step            one exchange per bucket, none waits for another
-///   bytes sent, rank and step  those of exchanging S = model size
-///   extra memory, rank         none of its own
-///   guarantee                  that of its exchange
+///   rounds per step            one exchange per bucket, all independent
+///   bytes sent, rank and step  the bytes of exchanging S = model size
+///   extra memory, rank         none beside that of the exchange
+///   guarantee                  the guarantee of its exchange
 ///
 /// The rule is greedy and may miss the best merge, which optimal-merge finds.  small-elements is an
 /// addition of HKBU-HPML/ddl-benchmarks to the paper: a bucket of fewer elements is merged in any

@@ -10,10 +10,10 @@ namespace {
 /// model) is the shortest of all cuts of the ready order into buckets.  A module's next forward
 /// waits only for its own buckets.
 ///
-///   rounds per step            one exchange per bucket, none waits for another
-///   bytes sent, rank and step  those of exchanging S = model size
-///   extra memory, rank         none of its own
-///   guarantee                  that of its exchange
+///   rounds per step            one exchange per bucket, all independent
+///   bytes sent, rank and step  the bytes of exchanging S = model size
+///   extra memory, rank         none beside that of the exchange
+///   guarantee                  the guarantee of its exchange
 ///
 /// The model is that of Shi et al., INFOCOM 2019, arXiv:1811.11141: buckets cross one after the
 /// other, each when its last gradient is ready.  Their objective is the earliest end of

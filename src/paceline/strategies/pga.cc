@@ -12,9 +12,9 @@ constexpr const char* kGlobal = "global";
 ///   x_i <- sum over j of W_ij y_j   in H - 1 of H steps
 ///   x_i <- 1/P sum over j of y_j    in the H-th
 ///
-///   rounds per step            that of the exchange, 1 in the H-th step
-///   bytes sent, rank and step  those of the exchange, 2(P-1)/P S in the H-th
-///   extra memory, rank         that of the exchange
+///   rounds per step            as the exchange; 1 in the H-th step
+///   bytes sent, rank and step  as the exchange; 2(P-1)/P S in the H-th step
+///   extra memory, rank         the memory of the exchange
 ///   guarantee                  ranks are equal after every H-th step
 ///
 /// Chen et al. (Gossip-PGA), ICML 2021, arXiv:2105.09080, Algorithm 1.

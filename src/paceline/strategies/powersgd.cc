@@ -20,9 +20,9 @@ namespace {
 /// next step starts from Q.
 ///
 ///   rounds         2
-///   bytes sent     2 (P-1)/P 4 r (rows + columns) a matrix in float32; other
-///                  tensors as they are
-///   extra memory   one residual a parameter, the factors
+///   bytes sent     2 (P-1)/P 4 r (rows + columns) per matrix in float32; other
+///                  tensors unchanged
+///   extra memory   one residual per parameter element, the factors
 ///   guarantee      every rank has the same result; the gradient is compressed
 ///
 /// In averages with neighbors, M is the change of one rank's parameters.  P and Q are then those of

@@ -23,7 +23,7 @@ constexpr auto kInbox = "inbox";
 ///     apart       worker S, server W s S
 ///     colocated   (1 - s) S + (W - 1) s S
 ///   extra memory, server       of the model W s S apart, (W - 1) s S
-///                              colocated; a Lth of it with local=L
+///                              colocated; 1/L of it with local=L
 ///   guarantee                  exact: every worker has the same sum
 ///
 /// placement=apart makes the last ranks servers without model work; placement=colocated makes the

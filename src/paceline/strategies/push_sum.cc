@@ -26,7 +26,7 @@ std::string inbox_weight(std::size_t neighbor) {
 /// connected directed graph: columns of a_ij sum to 1, rows need not.
 ///
 ///   rounds per exchange            1
-///   bytes sent, rank and exchange  degree * S, and 4 bytes a step
+///   bytes sent, rank and exchange  degree * S, and 4 degree bytes per step
 ///   extra memory, rank             degree * S of the model
 ///   guarantee                      consensus: ranks agree in the limit only
 ///

@@ -20,7 +20,7 @@ constexpr std::int64_t kNormBytes = 4;
 /// the expectation is right.  A level is the L2 norm of the value's block over the number of
 /// levels; norms cross in float32.  The mean over the ranks is applied.
 ///
-///   bytes sent     (P-1) (n + 4 b) a rank and bucket of n values, b blocks of
+///   bytes sent     (P-1) (n + 4 b) per rank and bucket of n values, b blocks of
 ///                  it, rounded up
 ///   extra memory   20 (1 + P) bytes for every 16 values in float32
 ///   guarantee      every rank has the same sum, whose expectation is that of

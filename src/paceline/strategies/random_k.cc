@@ -10,9 +10,9 @@ namespace {
 /// drawn from the job's seed for each step, so they do not cross, and the values are summed.  The
 /// rest is added to the gradient of the next step (error feedback).
 ///
-///   bytes sent     2 (P-1)/P k 4 a rank and bucket in float32, k = max(1,
+///   bytes sent     2 (P-1)/P 4 k per rank and bucket in float32, k = max(1,
 ///                  density of the bucket's n values, rounded down)
-///   extra memory   one residual a parameter, k 8 bytes
+///   extra memory   one residual per parameter element, 8 k bytes
 ///   guarantee      every rank has the same sum of the parts that crossed; the
 ///                  gradient is compressed
 ///

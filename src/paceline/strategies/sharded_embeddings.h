@@ -30,7 +30,7 @@ enum class Rows : std::uint8_t { kServed, kAbsent };
 ///   bytes sent, rank, step   trainer: 8 + 8 u to each server that it asks, 8 +
 ///                            u d e of gradients; server: 8 + u d e to each
 ///                            trainer; u: distinct rows, of dimension d and of e
-///                            bytes an element; plus those of the dense part
+///                            bytes per element; plus those of the dense part
 ///   extra memory             server: its rows, and for each trainer u rows
 ///                            twice; trainer: u rows twice for each server;
 ///                            with dense gradients the server's rows once more

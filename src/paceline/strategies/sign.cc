@@ -16,9 +16,9 @@ namespace {
 /// as +1.  The result is applied unscaled, so the learning rate is the length of a step in each
 /// coordinate.
 ///
-///   bytes sent     n/8 of n values a part: (P-1) n/8 a rank where all gather,
+///   bytes sent     for a part of n values: (P-1) n/8 per rank where all gather,
 ///                  n/8 each way where a server votes
-///                  form=int8: summed as a byte a value, 2 (P-1)/P n a rank
+///                  form=int8: one byte per value, summed: 2 (P-1)/P n per rank
 ///   extra memory   n/8 bytes, and n/8 bytes per rank on ranks that
 ///                  count votes;
 ///                  form=int8: n bytes

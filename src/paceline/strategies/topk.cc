@@ -9,9 +9,9 @@ namespace {
 /// The values of largest magnitude in each bucket cross, with their places.  The rest is added to
 /// the gradient of the next step (error feedback).
 ///
-///   bytes sent     (P-1) k 8 a rank and bucket in float32, k = max(1, density
+///   bytes sent     8 (P-1) k per rank and bucket in float32, k = max(1, density
 ///                  of the bucket's n values, rounded down)
-///   extra memory   one residual a parameter, (1 + P) k 8 bytes
+///   extra memory   one residual per parameter element, 8 (1 + P) k bytes
 ///   guarantee      every rank has the same sum of the parts that crossed; the
 ///                  gradient is compressed
 ///

@@ -9,10 +9,10 @@ namespace {
 /// (wait-free backpropagation).  All tensors are applied together, as in the original
 /// implementations, which wait for the last one in step().
 ///
-///   rounds per step            one exchange per tensor, none waits for another
-///   bytes sent, rank and step  those of exchanging S = model size
-///   extra memory, rank         none of its own
-///   guarantee                  that of its exchange
+///   rounds per step            one exchange per tensor, all independent
+///   bytes sent, rank and step  the bytes of exchanging S = model size
+///   extra memory, rank         none beside that of the exchange
+///   guarantee                  the guarantee of its exchange
 ///
 /// Zhang et al. (Poseidon), USENIX ATC 2017, arXiv:1706.03292, section 3.1.
 class Wfbp final : public ScheduleRule {

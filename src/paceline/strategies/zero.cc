@@ -86,10 +86,10 @@ class ShardedUpdate : public UpdateRule {
 /// the shards of the parameters.  The resulting parameters are those of `gradients`, with the
 /// optimizer's work and memory divided among the ranks.
 ///
-///   rounds per step            that of the exchange
-///   bytes sent, rank and step  those of exchanging S = model size
+///   rounds per step            those of the exchange
+///   bytes sent, rank and step  the bytes of exchanging S = model size
 ///   extra memory, rank         the optimizer's state is 1/P of it
-///                              (hierarchical: 1/L, L ranks a host)
+///                              (hierarchical: 1/L, L ranks per host)
 ///   guarantee                  exact: one rank's step on the whole batch
 ///
 /// Rajbhandari et al. (ZeRO), SC 2020, arXiv:1910.02054, section 5.1.
@@ -123,11 +123,11 @@ class Zero1 final : public ShardedUpdate {
 /// backward has ended, each rank keeps its shard of the sum, and the memory is reused by the next
 /// bucket but one.  So backward can run one bucket ahead of the exchange.
 ///
-///   rounds per step            that of the exchange
-///   bytes sent, rank and step  those of exchanging S = model size; its half
+///   rounds per step            those of the exchange
+///   bytes sent, rank and step  the bytes of exchanging S = model size; its half
 ///                              that sums, once for each micro-batch
 ///   extra memory, rank         1/P of the optimizer's state and 1/P S of sums
-///                              (hierarchical: 1/L, L ranks a host); gradients:
+///                              (hierarchical: 1/L, L ranks per host); gradients:
 ///                              two buckets of the largest size in place of S
 ///   guarantee                  exact: one rank's step on the whole batch
 ///
