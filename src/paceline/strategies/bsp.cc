@@ -5,7 +5,7 @@
 namespace paceline::strategies {
 namespace {
 
-/// All gradients cross in one exchange after backward and are applied in one update
+/// Everything is transferred in one exchange after backward and is applied in one update
 /// (bulk-synchronous).  The next step begins after that update, so no communication reaches into
 /// it.
 ///

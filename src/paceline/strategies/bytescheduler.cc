@@ -28,9 +28,9 @@ namespace {
 /// order=program writes the partitions in the order that such a queue takes in virtual time on the
 /// profile, so ranks agree without a message, and the simulator sees the same order.  If the engine
 /// carries several exchanges at once, the queue is simulated as it is, and also as if partitions
-/// crossed one by one with the whole, half or none of their start-up time, which leaves the queue
-/// fuller.  The order with the shortest predicted step is written.  order=priority leaves the
-/// choice to the first rank at run time and needs no profile.  Peng et al., SOSP 2019,
+/// were transferred one by one with the whole, half or none of their start-up time, which leaves
+/// the queue fuller.  The order with the shortest predicted step is written.  order=priority leaves
+/// the choice to the first rank at run time and needs no profile.  Peng et al., SOSP 2019,
 /// doi:10.1145/3341301.3359642.
 class ByteScheduler final : public ScheduleRule {
  public:

@@ -18,8 +18,8 @@ struct Contraction {
   /// steps in which a value is left out.
   bool blind = false;
 
-  /// The consensus step size that this contraction allows.  A value that crosses in a step with
-  /// probability `share` waits T steps for its next crossing and meanwhile moves by
+  /// The consensus step size that this contraction allows.  A value that is sent in a step with
+  /// probability `share` waits T steps for the next time and meanwhile moves by
   /// T gamma (1 - lambda) of its distance, where lambda is an eigenvalue of the weights.  It comes
   /// nearer on average where E (1 - T gamma (1 - lambda))^2 < 1, that is for
   /// gamma (1 - lambda) < 2 share / (2 - share).  A gamma of share / 2 satisfies this for all

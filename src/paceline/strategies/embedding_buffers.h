@@ -17,7 +17,7 @@ inline constexpr std::string_view kBagOffsets = "bag_offsets";
 inline constexpr std::string_view kPooled = "pooled";
 inline constexpr std::string_view kPooledGradients = "pooled_gradients";
 
-/// The two buffers for data that crosses between trainers and servers, both ragged: the trainer's
+/// The two buffers for data that trainers and servers send each other, both ragged: the trainer's
 /// has a slice for each server, and the server's has a slice for each trainer.
 struct BufferPair {
   std::string_view of_trainer, of_server;

@@ -6,9 +6,9 @@
 namespace paceline::strategies {
 namespace {
 
-/// Tensors are fused, in ready order, into buckets of about the threshold's size.  A bucket crosses
-/// when its last gradient is final and is applied by itself, so a module's next forward waits only
-/// for the buckets that it reads.
+/// Tensors are fused, in ready order, into buckets of about the threshold's size.  A bucket is
+/// exchanged when its last gradient is final and is applied by itself, so a module's next forward
+/// waits only for the buckets that it reads.
 ///
 ///   rounds per step            one exchange per bucket, all independent
 ///   bytes sent, rank and step  the bytes of exchanging S = model size

@@ -33,7 +33,7 @@ constexpr auto kShare = "share";
 ///   guarantee                        consensus: hosts agree in the limit only
 ///
 /// L ranks per host, S = bytes of the slice with the padding of its bucket.  Both styles compute
-/// the same result.  BlueFog uses leader; shards sends a Lth of the slice over the lane of each
+/// the same result.  BlueFog uses leader; shards sends 1/L of the slice over the lane of each
 /// rank.  With a codec, the shares of the hosts' means are averaged as in PublicCopies, in buffers
 /// as large as the values.  Ying et al., NeurIPS 2021, arXiv:2110.13363; BlueFog, 2021,
 /// arXiv:2111.04287.

@@ -81,8 +81,8 @@ Cuts closing_at(const StepTensors& step, std::int64_t threshold) {
 }
 
 /// Tries every tensor alone, buckets of 2^k bytes up to everything at once, the cut of the greedy
-/// rule, and the best cuts if transfers crossed one by one with none, a part, or all of the
-/// start-up time.
+/// rule, and the best cuts if transfers ran one by one with none, a part, or all of the start-up
+/// time.
 void try_simple(const StepTensors& step, const TransferTime& time, Search& search) {
   std::int64_t total = 0;
   std::vector<ReadyTensor> ready;

@@ -15,9 +15,9 @@ namespace paceline::strategies {
 namespace {
 
 /// The gradient and the residual of a tensor of several dimensions add up to a matrix M.  Two
-/// factors of low rank cross in place of M: first P = M Q, summed and orthonormalized, then Q = M^T
-/// P, summed.  The result is P Q^T, and M minus the mean of the results stays in the residual.  The
-/// next step starts from Q.
+/// factors of low rank are sent in place of M: first P = M Q, summed and orthonormalized, then
+/// Q = M^T P, summed.  The result is P Q^T, and M minus the mean of the results stays in the
+/// residual.  The next step starts from Q.
 ///
 ///   rounds         2
 ///   bytes sent     2 (P-1)/P 4 r (rows + columns) per matrix in float32; other
@@ -30,7 +30,7 @@ namespace {
 /// directions that lean towards the largest singular vectors of M.
 ///
 /// The rows of M are the first dimension, the columns all others.  Tensors of one dimension, and
-/// matrices that the factors would not make smaller, cross in the first round as plain sums.
+/// matrices that the factors would not make smaller, are sent in the first round as plain sums.
 /// Vogels et al., NeurIPS 2019, arXiv:1905.13727.
 class PowerSgd final : public CodecRule {
  public:
@@ -135,7 +135,7 @@ class PowerSgd final : public CodecRule {
   }
 
   struct Factors {
-    Elements rows = 0, columns = 1, rank = 0;  // rank 0: the rows cross as a plain sum
+    Elements rows = 0, columns = 1, rank = 0;  // rank 0: the rows are sent as a plain sum
 
     Elements left() const { return rank == 0 ? rows : rows * rank; }
     Elements right() const { return columns * rank; }

@@ -34,8 +34,8 @@ constexpr auto kInbox = "inbox";
 /// the fewest bytes (Graham, SIAM J. Appl.  Math. 1969): no server has more than 4/3 of the bytes
 /// of the fullest server in the best assignment.  local=L lets the L ranks of a host first sum a
 /// partition among themselves: each pushes and pulls its share, and then the host gathers, as in
-/// BytePS; S bytes per host cross between hosts.  With only one such host, nothing is pushed.  Li
-/// et al., OSDI 2014 (parameter server); Jiang et al. (BytePS), OSDI 2020.
+/// BytePS; each host exchanges S bytes with other hosts.  With only one such host, nothing is
+/// pushed.  Li et al., OSDI 2014 (parameter server); Jiang et al. (BytePS), OSDI 2020.
 class ParameterServer final : public ExchangeRule {
  public:
   explicit ParameterServer(Serving serving) : serving_(std::move(serving)) {}

@@ -20,8 +20,8 @@ struct GraphNode {
   Rank node = 0;
 };
 
-/// Averages with neighbors where a codec C compresses the changes that cross.  Every node i has a
-/// public copy h_i of its values x_i.  Its neighbors can reconstruct the copy, because the node
+/// Averages with neighbors where a codec C compresses the changes that are sent.  Every node i has
+/// a public copy h_i of its values x_i.  Its neighbors can reconstruct the copy, because the node
 /// sends them the code of the difference x_i - h_i.  With C scaled as Contraction says, and z_i =
 /// sum over j of W_ij h_j - h_i, a step does
 ///   q_i = C(x_i - h_i)      is sent

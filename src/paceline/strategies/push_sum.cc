@@ -31,8 +31,8 @@ std::string inbox_weight(std::size_t neighbor) {
 ///   guarantee                      consensus: ranks agree in the limit only
 ///
 /// The optimizer is applied to x, so prepare() multiplies the parameters by the weight before; the
-/// gradients of all ranks then count equally.  The weights cross once per step, before the first
-/// bucket.  With a codec, x moves as in PublicCopies, and w, which crosses uncompressed, moves by
+/// gradients of all ranks then count equally.  The weights are sent once per step, before the first
+/// bucket.  With a codec, x moves as in PublicCopies, and w, which is sent uncompressed, moves by
 /// the same gamma.  Kempe et al., FOCS 2003; Assran et al., ICML 2019, arXiv:1811.10792; quantized:
 /// Taheri et al., ICML 2020.
 class PushSum final : public ExchangeRule {
@@ -97,7 +97,7 @@ class PushSum final : public ExchangeRule {
   const CodecRule* codec() const override { return copies_ ? &copies_->codec() : nullptr; }
 
  private:
-  struct WeightsCrossed {};  // marks that the weights have crossed in this program
+  struct WeightsCrossed {};  // marks that this program exchanges the weights
 
   static Slice one(const std::string& name, const Program& program) {
     return whole(program.setup(), name);

@@ -16,9 +16,9 @@ constexpr std::int64_t kMostLevels = 127;  // a code from -127 to 127 fits in a 
 constexpr std::int64_t kLeastBlock = 64;   // values; then a slice has room for its norms
 constexpr std::int64_t kNormBytes = 4;
 
-/// Each value crosses as a whole number of levels in one byte, rounded up or down at random so that
+/// Each value is sent as a whole number of levels in one byte, rounded up or down at random so that
 /// the expectation is right.  A level is the L2 norm of the value's block over the number of
-/// levels; norms cross in float32.  The mean over the ranks is applied.
+/// levels; norms are sent in float32.  The mean over the ranks is applied.
 ///
 ///   bytes sent     (P-1) (n + 4 b) per rank and bucket of n values, b blocks of
 ///                  it, rounded up

@@ -6,14 +6,14 @@
 namespace paceline::strategies {
 namespace {
 
-/// Values at random places of each bucket's tensors cross.  The places are the same on all ranks,
-/// drawn from the job's seed for each step, so they do not cross, and the values are summed.  The
-/// rest is added to the gradient of the next step (error feedback).
+/// Values at random places of each bucket's tensors are sent.  The places are the same on all
+/// ranks, drawn from the job's seed for each step, so they need not be sent, and the values are
+/// summed.  The rest is added to the gradient of the next step (error feedback).
 ///
 ///   bytes sent     2 (P-1)/P 4 k per rank and bucket in float32, k = max(1,
 ///                  density of the bucket's n values, rounded down)
 ///   extra memory   one residual per parameter element, 8 k bytes
-///   guarantee      every rank has the same sum of the parts that crossed; the
+///   guarantee      every rank has the same sum of the parts sent; the
 ///                  gradient is compressed
 ///
 /// Stich et al., NeurIPS 2018, arXiv:1809.07599, definition 2.2.

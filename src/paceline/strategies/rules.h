@@ -15,9 +15,10 @@
 #include "paceline/strategies/transfer_time.h"
 
 // The four parts of which most strategies are composed.  No part knows another.  A schedule decides
-// when slices cross and in which buckets; an exchange decides with whom; a codec decides in which
-// form; an update rule decides what is exchanged and how the result is applied. Each lives in one
-// file, strategies/<name>.cc, and has one row in the table of its axis, strategies/<axis>_table.cc.
+// when slices are exchanged and in which buckets; an exchange decides with whom; a codec decides in
+// which form; an update rule decides what is exchanged and how the result is applied. Each lives in
+// one file, strategies/<name>.cc, and has one row in the table of its axis,
+// strategies/<axis>_table.cc.
 
 namespace paceline::strategies {
 
@@ -32,7 +33,7 @@ enum class Combination : std::uint8_t {
 
 /// The properties that all wire forms of a codec share.
 struct WireFormat {
-  DType type = DType::kF32;  // kMerge, kSum: type of the elements that cross
+  DType type = DType::kF32;  // kMerge, kSum: type of the elements that are sent
   Elements packed = 1;       // number of values that one such element holds
   Combination combination = Combination::kSum;
   std::string_view merge{};  // kMerge: the kernel, which reads copies and writes one

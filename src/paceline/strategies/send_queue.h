@@ -25,7 +25,7 @@ struct QueuedPiece {
 std::vector<std::size_t> starting_order(const std::vector<QueuedPiece>& pieces,
                                         std::int64_t credit_bytes, const TransferTime& time);
 
-/// The time at which each piece has crossed if the pieces start in `order`: no piece starts before
+/// The end of the transfer of each piece if the pieces start in `order`: no piece starts before
 /// those that precede it in `order`, and each starts when it is ready and the credit allows.
 std::vector<Picoseconds> ends_in_order(const std::vector<QueuedPiece>& pieces,
                                        const std::vector<std::size_t>& order,

@@ -42,7 +42,7 @@ struct Roles {
   /// its own and also serves, this is one less, since the server already has its own copy.
   Rank copies() const;
 
-  /// Whether sums of hosts have to cross to other ranks at all.
+  /// Whether sums of hosts have to be sent to other ranks at all.
   bool crosses() const;
 
   /// The symmetry of the plans: workers that do not serve may change places.

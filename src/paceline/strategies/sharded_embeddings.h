@@ -12,15 +12,15 @@ namespace paceline::strategies {
 /// The model's parameter that stands for the pooled bags, of shape [bags, width].
 inline constexpr std::string_view kPooledParameter = "embedding_bags.pooled";
 
-/// The buffers of a trainer: the ids, rows and gradients that cross, with a slice for each server,
-/// and the lookups of the step.
+/// The buffers of a trainer: the ids, rows and gradients that are exchanged, with a slice for each
+/// server, and the lookups of the step.
 inline constexpr std::string_view kLookupIds = "lookup_ids";
 inline constexpr std::string_view kLookupRows = "lookup_rows";
 inline constexpr std::string_view kLookupGradients = "lookup_gradients";
 inline constexpr std::string_view kLookupIndex = "lookup_index";
 
-/// Whether embedding rows cross.  If they do not, every trainer pools rows that no server sends,
-/// which measures compute alone.
+/// Whether embedding rows are exchanged.  If they are not, every trainer pools rows that no server
+/// sends, which measures compute alone.
 enum class Rows : std::uint8_t { kServed, kAbsent };
 
 /// Plans embedding tables on servers beside any data-parallel strategy for the other parameters
@@ -38,19 +38,19 @@ enum class Rows : std::uint8_t { kServed, kAbsent };
 ///                            process that trains on the mean of the trainers'
 ///                            losses; with staleness not reproducible
 ///
-/// Ids are deduplicated before they cross, trainers pool the rows, and messages carry their true
+/// Ids are deduplicated before they are sent, trainers pool the rows, and messages carry their true
 /// lengths (Note [Ragged slices]).  Gradients of rows are sent when the gradient of their bags is
 /// final, beside the remaining communication of the dense part.  A server updates its rows once,
 /// when it has the gradients of all trainers.  With staleness it updates them once for each
 /// trainer's share of the mean, as the shares arrive, and lookups do not wait for the updates of
 /// the newest `staleness` steps.  The master's plan is empty.
 ///
-/// Where the trainers are the servers, ids, rows and gradients of rows each cross in one exchange
-/// in which every trainer sends and receives (an all-to-all).  A trainer's own rows do not cross,
-/// so in both of its roles it sends to one rank less.  Li et al., OSDI 2014 (parameter server);
-/// Naumov et al., arXiv:1906.00091 (embedding tables apart from dense layers); Ho et al., NeurIPS
-/// 2013 (bounded staleness); Niu et al., NeurIPS 2011 (Hogwild); Ivchenko et al., RecSys 2022
-/// (TorchRec: tables on trainers, all-to-all).
+/// Where the trainers are the servers, ids, rows and gradients of rows are each sent in one
+/// exchange in which every trainer sends and receives (an all-to-all).  A trainer's own rows are
+/// not sent, so in both of its roles it sends to one rank less.  Li et al., OSDI 2014 (parameter
+/// server); Naumov et al., arXiv:1906.00091 (embedding tables apart from dense layers); Ho et al.,
+/// NeurIPS 2013 (bounded staleness); Niu et al., NeurIPS 2011 (Hogwild); Ivchenko et al., RecSys
+/// 2022 (TorchRec: tables on trainers, all-to-all).
 std::unique_ptr<Planner> make_sharded_embeddings(const EmbeddingJob& job,
                                                  std::unique_ptr<Planner> dense, Rows rows);
 

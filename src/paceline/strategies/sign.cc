@@ -11,7 +11,7 @@
 namespace paceline::strategies {
 namespace {
 
-/// The sign of each value crosses as one bit, and the majority of the ranks decides (signSGD with
+/// The sign of each value is sent as one bit, and the majority of the ranks decides (signSGD with
 /// majority vote).  The result is +1 or -1, the sign of the sum of the signs; zero and ties count
 /// as +1.  The result is applied unscaled, so the learning rate is the length of a step in each
 /// coordinate.

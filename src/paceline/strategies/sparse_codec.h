@@ -18,8 +18,8 @@ namespace paceline::strategies {
 /// tensors does not count as elements.
 class SparseCodec : public CodecRule {
  public:
-  /// `name` is the codec's name in errors.  `density` is the share of a bucket's values that cross;
-  /// at least one value crosses.  `selections` are the names of the buffers.
+  /// `name` is the codec's name in errors.  `density` is the share of a bucket's values that are
+  /// sent; at least one value is.  `selections` are the names of the buffers.
   SparseCodec(std::string_view name, Combination how, double density,
               std::vector<std::string_view> selections)
       : name_(name), how_(how), density_(density), selections_(std::move(selections)) {}

@@ -28,7 +28,7 @@ class UpdateRule;
 enum class Guarantee : std::uint8_t {
   kExact,       // the parameters of one rank that trained on the whole batch
   kRounded,     // as kExact, except for rounding on the wire; equal on all ranks
-  kCompressed,  // equal on all ranks; gradients cross in part
+  kCompressed,  // equal on all ranks; gradients are sent in part
   kPeriodic,    // equal on all ranks after every H-th step only
   kConsensus,   // ranks agree in the limit only
   kLocal,       // nothing: the ranks' parameters drift apart
@@ -95,8 +95,8 @@ struct RowInfo {
   /// For an exchange: the default schedule.  Empty: the first row of its table.
   std::string_view schedule{};
 
-  /// An exchange: it averages parameters with neighbors.  An update rule: parameters cross, not
-  /// gradients.
+  /// An exchange: it averages parameters with neighbors.  An update rule: it exchanges parameters,
+  /// not gradients.
   bool parameters = false;
 
   /// An exchange: it sums in two halves, between which each rank has a shard.
@@ -205,8 +205,8 @@ struct StrategySpec {
   bool external() const;
 
   /// The guarantee of the first part that has one.  A periodic update rule makes all ranks equal
-  /// through a mean over all of them; over an exchange with neighbors, or if parts of the model
-  /// cross at different steps, its guarantee is kConsensus.
+  /// through a mean over all of them; over an exchange with neighbors, or if parts of the model are
+  /// exchanged in different steps, its guarantee is kConsensus.
   Guarantee guarantee() const;
 
   /// Whether all of `parts`, "NAME:KEY=VALUE+NAME", are parts of the strategy with these option

@@ -6,13 +6,13 @@
 namespace paceline::strategies {
 namespace {
 
-/// The values of largest magnitude in each bucket cross, with their places.  The rest is added to
-/// the gradient of the next step (error feedback).
+/// The values of largest magnitude in each bucket are sent, with their places.  The rest is added
+/// to the gradient of the next step (error feedback).
 ///
 ///   bytes sent     8 (P-1) k per rank and bucket in float32, k = max(1, density
 ///                  of the bucket's n values, rounded down)
 ///   extra memory   one residual per parameter element, 8 (1 + P) k bytes
-///   guarantee      every rank has the same sum of the parts that crossed; the
+///   guarantee      every rank has the same sum of the parts sent; the
 ///                  gradient is compressed
 ///
 /// Each rank chooses by the magnitude of the sum of its own gradient and residual.  Of equal

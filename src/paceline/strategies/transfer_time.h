@@ -14,20 +14,20 @@ namespace paceline::strategies {
 
 struct CodedExchange;
 
-/// The predicted time that a slice takes to cross, as a function of its bytes, and the effect of
-/// transfers that cross at the same time.
+/// The predicted time of the transfer of a slice, as a function of its bytes, and the effect of
+/// simultaneous transfers.
 class TransferTime {
  public:
   using OfBytes = std::function<Picoseconds(std::int64_t bytes)>;
 
-  /// A model in which slices cross one after the other.
+  /// A model in which slices are transferred one after the other.
   template <std::invocable<std::int64_t> Alone>
   requires(!std::same_as<std::remove_cvref_t<Alone>, TransferTime>)
       TransferTime(Alone alone)  // NOLINT(google-explicit-constructor)
       : alone_(std::move(alone)) {}
 
-  /// A model in which up to `concurrent_collectives` slices cross at once (0: all that are ready).
-  /// Each first takes its own start-up time `start`; after that, they share the wire.
+  /// A model in which up to `concurrent_collectives` slices are transferred at once (0: all that
+  /// are ready).  Each first takes its own start-up time `start`; after that, they share the wire.
   TransferTime(OfBytes alone, OfBytes start, std::int32_t concurrent_collectives)
       : alone_(std::move(alone)),
         start_(std::move(start)),
@@ -36,7 +36,8 @@ class TransferTime {
   /// The time of a slice that is alone on the network.
   Picoseconds operator()(std::int64_t bytes) const { return alone_(bytes); }
 
-  /// The part of this time in which no byte flows.  Valid only if several slices cross at once.
+  /// The part of this time in which no byte flows.  Valid only if several slices are transferred at
+  /// once.
   Picoseconds start(std::int64_t bytes) const { return start_(bytes); }
 
   bool one_by_one() const { return concurrent_collectives_ == 1; }

@@ -5,8 +5,8 @@
 namespace paceline::strategies {
 namespace {
 
-/// Every tensor crosses by itself as soon as its gradient is final, beside the rest of backward
-/// (wait-free backpropagation).  All tensors are applied together, as in the original
+/// Every tensor is exchanged by itself as soon as its gradient is final, beside the rest of
+/// backward (wait-free backpropagation).  All tensors are applied together, as in the original
 /// implementations, which wait for the last one in step().
 ///
 ///   rounds per step            one exchange per tensor, all independent

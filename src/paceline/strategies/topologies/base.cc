@@ -13,7 +13,7 @@
 namespace paceline::strategies {
 namespace {
 
-/// Returns the fewest factors, each at most `most`, whose product is `product`, in descending
+/// Returns the fewest factors, each at most `most`, whose product is `product`, in non-ascending
 /// order.
 std::optional<std::vector<Rank>> fewest_factors(Rank product, Rank most) {
   if (product == 1) {
