@@ -58,8 +58,8 @@ struct KernelShape {
 
 KernelShape shape_of(const plan::Kernel& kernel, const plan::Setup& setup);
 
-/// The end of a transfer at a device link.  Under folding an end stands for the ends of several
-/// ranks: `flows` of them at this device, `on_host` of them on the host.
+/// The end of a transfer at a device link.  Under folding (simulator/classes.h) an end stands for
+/// the ends of several ranks: `flows` of them at this device, `on_host` of them on the host.
 struct DeviceEnd {
   std::uint32_t actor = 0;
   std::uint32_t host = 0;  // class of the host

@@ -12,10 +12,10 @@
 namespace paceline::strategies {
 namespace {
 
-/// Tensors are cut into partitions; with queue=module, what is cut are runs of tensors in ready
-/// order that one module reads.  Of the partitions that are ready, the one that the next forward
-/// reads first goes first, and the bytes under way are limited by a credit.  A module's next
-/// forward waits only for its own tensors.
+/// Tensors are cut into partitions; queue=module cuts runs of tensors in ready order that one
+/// module reads.  Of the partitions that are ready, the one that the next forward reads first goes
+/// first, and the bytes under way are limited by a credit.  A module's next forward waits only for
+/// its own tensors.
 ///
 ///   rounds per step            one exchange per partition, all independent
 ///   bytes sent, rank and step  the bytes of exchanging S = model size

@@ -15,8 +15,8 @@ constexpr std::string_view kOuterMomentum = "outer_momentum";
 constexpr std::string_view kOuterGradients = "outer_gradients";
 
 /// Every rank trains alone.  At the end of every H-th step, the mean of the ranks' changes since
-/// the last one is the gradient of an outer optimizer, SGD with Nesterov momentum.  With the anchor
-/// a and the outer momentum m, which are equal on all ranks,
+/// the last such step is the gradient of an outer optimizer, SGD with Nesterov momentum.  With the
+/// anchor a and the outer momentum m, which are equal on all ranks,
 ///   d   = 1/P sum over i of (a - x_i)
 ///   m   <- mu m + d
 ///   a   <- a - eta (d + mu m)
@@ -24,7 +24,7 @@ constexpr std::string_view kOuterGradients = "outer_gradients";
 ///
 /// fragments=F divides the buckets into F fragments of about equal size, whose outer steps are
 /// spread over the H steps.  delay=k starts the exchange of a fragment k steps before its outer
-/// step, while the ranks go on training; then
+/// step, while the ranks go on training; then the last line is x_i <- mix x_i + (1 - mix) a.
 ///
 ///   rounds per step            1/H exchange, of a fragment F/H
 ///   bytes sent, rank and step  1/H of exchanging S = model size

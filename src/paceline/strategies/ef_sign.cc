@@ -17,7 +17,7 @@ constexpr std::int64_t kScaleBytes = 4;  // one F32 per tensor
 /// applied.
 ///
 ///   bytes sent     (P-1) (n/8 + 4 t) per rank and bucket of n values, t tensors
-///   extra memory   one residual per parameter element; in float32 6 (1 + P) bytes for
+///   extra memory   a residual as large as the model; in float32 6 (1 + P) bytes for
 ///                  every 16 values
 ///   guarantee      every rank has the same sum; the gradient is compressed
 ///

@@ -18,7 +18,7 @@ namespace {
 ///
 ///   rounds         log2 P
 ///   bytes sent     8 k log2 P per rank and bucket in float32, k as for topk
-///   extra memory   one residual per parameter element, 24 k bytes
+///   extra memory   a residual as large as the model, 24 k bytes
 ///   guarantee      every rank has the same k values; the gradient is
 ///                  compressed
 ///

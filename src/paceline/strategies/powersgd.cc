@@ -22,7 +22,7 @@ namespace {
 ///   rounds         2
 ///   bytes sent     2 (P-1)/P 4 r (rows + columns) per matrix in float32; other
 ///                  tensors unchanged
-///   extra memory   one residual per parameter element, the factors
+///   extra memory   a residual as large as the model, the factors
 ///   guarantee      every rank has the same result; the gradient is compressed
 ///
 /// In averages with neighbors, M is the change of one rank's parameters.  P and Q are then those of

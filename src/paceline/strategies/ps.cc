@@ -31,7 +31,7 @@ constexpr auto kInbox = "inbox";
 /// assigns the partitions in turn.  assign=hash uses the hash of BytePS: djb2 of the decimal key
 /// modulo the servers, key = place of the bucket among the sorted names * 2^16 + number of the
 /// partition. assign=size takes the largest partition first and gives each to the server that has
-/// the fewest bytes (Graham, SIAM J. Appl.  Math. 1969): no server has more than 4/3 of the bytes
+/// the fewest bytes (Graham, SIAM J. Appl. Math. 1969): no server has more than 4/3 of the bytes
 /// of the fullest server in the best assignment.  local=L lets the L ranks of a host first sum a
 /// partition among themselves: each pushes and pulls its share, and then the host gathers, as in
 /// BytePS; each host exchanges S bytes with other hosts.  With only one such host, nothing is
@@ -68,7 +68,7 @@ class ParameterServer final : public ExchangeRule {
         {.name = kInbox, .dtype = format.type, .elements = own * roles.copies() / format.packed});
     add_host_communicators(roles.hosts, builder);
     builder.add_world(kPush);
-    // In this order, a slow server does not delay the partitions of others.
+    // With this order, a slow server does not delay the partitions of other servers.
     builder.add_world_as_ready(kPull);
   }
 

@@ -12,7 +12,7 @@ namespace {
 ///
 ///   bytes sent     2 (P-1)/P 4 k per rank and bucket in float32, k = max(1,
 ///                  density of the bucket's n values, rounded down)
-///   extra memory   one residual per parameter element, 8 k bytes
+///   extra memory   a residual as large as the model, 8 k bytes
 ///   guarantee      every rank has the same sum of the parts sent; the
 ///                  gradient is compressed
 ///

@@ -209,8 +209,8 @@ struct StrategySpec {
   /// exchanged in different steps, its guarantee is kConsensus.
   Guarantee guarantee() const;
 
-  /// Whether all of `parts`, "NAME:KEY=VALUE+NAME", are parts of the strategy with these option
-  /// values.  A key that a part does not have is a bug.
+  /// Whether all of `parts`, "NAME:KEY=VALUE+NAME", are parts of the strategy, with option values
+  /// as text() writes them.  A key that a part does not have is a bug.
   bool has(std::string_view parts) const;
 
   /// This strategy without its codec, so that values are sent unchanged.

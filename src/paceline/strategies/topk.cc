@@ -11,7 +11,7 @@ namespace {
 ///
 ///   bytes sent     8 (P-1) k per rank and bucket in float32, k = max(1, density
 ///                  of the bucket's n values, rounded down)
-///   extra memory   one residual per parameter element, 8 (1 + P) k bytes
+///   extra memory   a residual as large as the model, 8 (1 + P) k bytes
 ///   guarantee      every rank has the same sum of the parts sent; the
 ///                  gradient is compressed
 ///
