@@ -45,9 +45,9 @@ struct LinkBytes {
 /// Executes compiled plans in virtual time.
 ///
 /// Model work takes the times of the layer profile, one op after another on each rank.  Kernels run
-/// beside it, one at a time, smallest priority first.  A communication op is issued when the ops
-/// that it waits for are complete, its communicator's order allows it and the bytes in flight are
-/// below the credit.  A transfer starts when all its participants have issued it.
+/// in parallel with it, one at a time, smallest priority first.  A communication op is issued when
+/// the ops that it waits for are complete, its communicator's order allows it and the bytes in
+/// flight are below the credit.  A transfer starts when all its participants have issued it.
 /// docs/simulator.md has the full model.
 ///
 /// Times are whole picoseconds, and events are ordered by (time, sequence number).  All decisions

@@ -6,7 +6,7 @@ namespace paceline::strategies {
 namespace {
 
 /// Adapt then combine: every rank applies its own gradient to a bucket, and then the bucket's
-/// parameters are averaged, beside the rest of backward.
+/// parameters are averaged, in parallel with the rest of backward.
 ///
 /// Lian et al., NeurIPS 2017, arXiv:1705.09056; Cattivelli and Sayed, IEEE TSP 2010,
 /// doi:10.1109/TSP.2009.2033729 (ATC diffusion).

@@ -16,9 +16,9 @@ inline constexpr std::string_view kStatistics = "statistics";
 inline constexpr Step kLongestStatisticsInterval = 500;
 
 /// Averages the statistics that forward passes keep of their inputs, which are the running means
-/// and variances of batch norm, beside a strategy for the parameters.
+/// and variances of batch norm, in addition to a strategy for the parameters.
 ///
-///   rounds                     1 in every H-th step, beside backward
+///   rounds                     1 in every H-th step, in parallel with backward
 ///   bytes sent, rank and step  2 (P-1)/P S / H, S = bytes of the statistics
 ///   extra memory, rank         none: the plan's buffer holds the statistics
 ///   guarantee                  after every H-th step the ranks that train hold

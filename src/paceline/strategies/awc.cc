@@ -10,9 +10,9 @@ namespace {
 /// x_j - lr * g(x_i).
 ///
 /// window=step starts a bucket's exchange as soon as the bucket's update of the previous step is
-/// done, beside forward and backward.  window=backward delays it until the last forward, as BlueFog
-/// does.  Nedic and Ozdaglar, IEEE TAC 2009, doi:10.1109/TAC.2008.2009515; BlueFog, 2021,
-/// arXiv:2111.04287.
+/// done, in parallel with forward and backward.  window=backward delays it until the last forward,
+/// as BlueFog does.  Nedic and Ozdaglar, IEEE TAC 2009, doi:10.1109/TAC.2008.2009515; BlueFog,
+/// 2021, arXiv:2111.04287.
 class Awc final : public UpdateRule {
  public:
   explicit Awc(bool whole_step) : whole_step_(whole_step) {}

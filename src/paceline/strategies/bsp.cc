@@ -11,7 +11,7 @@ namespace {
 ///
 ///   rounds per step            1 exchange
 ///   bytes sent, rank and step  the bytes of one exchange of S = model size
-///   extra memory, rank         none beside that of the exchange
+///   extra memory, rank         none besides that of the exchange
 ///   guarantee                  the guarantee of its exchange
 ///
 /// Valiant, CACM 1990, doi:10.1145/79173.79181.

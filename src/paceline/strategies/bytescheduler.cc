@@ -19,7 +19,7 @@ namespace {
 ///
 ///   rounds per step            one exchange per partition, all independent
 ///   bytes sent, rank and step  the bytes of exchanging S = model size
-///   extra memory, rank         none beside that of the exchange
+///   extra memory, rank         none besides that of the exchange
 ///   guarantee                  the guarantee of its exchange; the final drain completes
 ///                              the last step's exchanges and updates
 ///

@@ -6,13 +6,13 @@
 namespace paceline::strategies {
 namespace {
 
-/// Each exchange is split into two halves.  The first halves run beside backward, bucket by bucket
-/// in ready order.  The second halves run beside the next forward, in the order in which it reads
-/// the buckets, and a module waits only for its own buckets.
+/// Each exchange is split into two halves.  The first halves run in parallel with backward, bucket
+/// by bucket in ready order.  The second halves run in parallel with the next forward, in the order
+/// in which it reads the buckets, and a module waits only for its own buckets.
 ///
 ///   rounds per step            the two halves of one exchange
 ///   bytes sent, rank and step  the bytes of exchanging S = model size
-///   extra memory, rank         none beside that of the exchange
+///   extra memory, rank         none besides that of the exchange
 ///   guarantee                  the guarantee of its exchange; the final drain completes
 ///                              the last step's second halves and updates
 ///

@@ -24,7 +24,7 @@ constexpr std::string_view kOuterGradients = "outer_gradients";
 ///
 /// fragments=F divides the buckets into F fragments of about equal size, whose outer steps are
 /// spread over the H steps.  delay=k starts the exchange of a fragment k steps before its outer
-/// step, while the ranks go on training; then the last line is x_i <- mix x_i + (1 - mix) a.
+/// step, while the ranks go on training; then x_i <- mix x_i + (1 - mix) a replaces x_i <- a.
 ///
 ///   rounds per step            1/H exchange, of a fragment F/H
 ///   bytes sent, rank and step  1/H of exchanging S = model size

@@ -12,7 +12,7 @@ namespace {
 ///
 ///   rounds per step            one exchange per bucket, all independent
 ///   bytes sent, rank and step  the bytes of exchanging S = model size
-///   extra memory, rank         none beside that of the exchange
+///   extra memory, rank         none besides that of the exchange
 ///   guarantee                  the guarantee of its exchange
 ///
 /// The closing rule is that of PyTorch's c10d::Reducer: a bucket closes as soon as its bytes,

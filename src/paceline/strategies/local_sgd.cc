@@ -11,7 +11,7 @@ namespace paceline::strategies {
 ///
 ///   rounds per step            1/H exchange
 ///   bytes sent, rank and step  1/H of exchanging S = model size
-///   extra memory, rank         none beside that of the exchange
+///   extra memory, rank         none besides that of the exchange
 ///   guarantee                  ranks are equal after every H-th step, if
 ///                              the exchange is a mean over all of them
 ///

@@ -13,7 +13,7 @@ namespace {
 ///
 ///   rounds per step            one exchange per bucket, all independent
 ///   bytes sent, rank and step  the bytes of exchanging S = model size
-///   extra memory, rank         none beside that of the exchange
+///   extra memory, rank         none besides that of the exchange
 ///   guarantee                  the guarantee of its exchange
 ///
 /// The rule is greedy and may miss the best merge, which optimal-merge finds.  small-elements is an

@@ -12,7 +12,7 @@ namespace {
 ///
 ///   rounds per step            one exchange per bucket, all independent
 ///   bytes sent, rank and step  the bytes of exchanging S = model size
-///   extra memory, rank         none beside that of the exchange
+///   extra memory, rank         none besides that of the exchange
 ///   guarantee                  the guarantee of its exchange
 ///
 /// The model is that of Shi et al., INFOCOM 2019, arXiv:1811.11141: buckets are transferred one

@@ -27,15 +27,15 @@ constexpr auto kInbox = "inbox";
 ///   guarantee                  exact: every worker has the same sum
 ///
 /// placement=apart makes the last ranks servers without model work; placement=colocated makes the
-/// first ranks serve beside their work and sum their own share in place.  assign=round-robin
-/// assigns the partitions in turn.  assign=hash uses the hash of BytePS: djb2 of the decimal key
-/// modulo the servers, key = place of the bucket among the sorted names * 2^16 + number of the
-/// partition. assign=size takes the largest partition first and gives each to the server that has
-/// the fewest bytes (Graham, SIAM J. Appl. Math. 1969): no server has more than 4/3 of the bytes
-/// of the fullest server in the best assignment.  local=L lets the L ranks of a host first sum a
-/// partition among themselves: each pushes and pulls its share, and then the host gathers, as in
-/// BytePS; each host exchanges S bytes with other hosts.  With only one such host, nothing is
-/// pushed.  Li et al., OSDI 2014 (parameter server); Jiang et al. (BytePS), OSDI 2020.
+/// first ranks serve in addition to their model work and sum their own share in place.
+/// assign=round-robin assigns the partitions in turn.  assign=hash uses the hash of BytePS: djb2 of
+/// the decimal key modulo the servers, key = place of the bucket among the sorted names * 2^16 +
+/// number of the partition. assign=size takes the largest partition first and gives each to the
+/// server that has the fewest bytes (Graham, SIAM J. Appl. Math. 1969): no server has more than 4/3
+/// of the bytes of the fullest server in the best assignment.  local=L lets the L ranks of a host
+/// first sum a partition among themselves: each pushes and pulls its share, and then the host
+/// gathers, as in BytePS; each host exchanges S bytes with other hosts.  With only one such host,
+/// nothing is pushed.  Li et al., OSDI 2014 (parameter server); Jiang et al. (BytePS), OSDI 2020.
 class ParameterServer final : public ExchangeRule {
  public:
   explicit ParameterServer(Serving serving) : serving_(std::move(serving)) {}

@@ -232,8 +232,8 @@ class UpdateRule {
   /// allow the training or the exchange.
   virtual void extend(const ExchangeRule& /*exchange*/, SetupBuilder& /*builder*/) const {}
 
-  /// Appends the model work and any exchange before or beside it.  The default is the model work
-  /// alone.
+  /// Appends the model work and any exchange before or in parallel with it.  The default is the
+  /// model work alone.
   virtual void compute(StrategyProgram& program) const { program.compute(); }
 
   virtual void start(const Bucket& bucket, StrategyProgram& program) const = 0;

@@ -23,8 +23,8 @@ inline constexpr std::string_view kLookupIndex = "lookup_index";
 /// sends, which measures compute alone.
 enum class Rows : std::uint8_t { kServed, kAbsent };
 
-/// Plans embedding tables on servers beside any data-parallel strategy for the other parameters
-/// (`dense`), which only the trainers perform.
+/// Plans embedding tables on servers in addition to any data-parallel strategy for the other
+/// parameters (`dense`), which only the trainers perform.
 ///
 ///   rounds per step          3: ids, rows, gradients of rows
 ///   bytes sent, rank, step   trainer: 8 + 8 u to each server that it asks, 8 +
@@ -40,10 +40,10 @@ enum class Rows : std::uint8_t { kServed, kAbsent };
 ///
 /// Ids are deduplicated before they are sent, trainers pool the rows, and messages carry their true
 /// lengths (Note [Ragged slices]).  Gradients of rows are sent when the gradient of their bags is
-/// final, beside the remaining communication of the dense part.  A server updates its rows once,
-/// when it has the gradients of all trainers.  With staleness it updates them once for each
-/// trainer's share of the mean, as the shares arrive, and lookups do not wait for the updates of
-/// the newest `staleness` steps.  The master's plan is empty.
+/// final, in parallel with the remaining communication of the dense part.  A server updates its
+/// rows once, when it has the gradients of all trainers.  With staleness it updates them once for
+/// each trainer's share of the mean, as the shares arrive, and lookups do not wait for the updates
+/// of the newest `staleness` steps.  The master's plan is empty.
 ///
 /// Where the trainers are the servers, ids, rows and gradients of rows are each sent in one
 /// exchange in which every trainer sends and receives (an all-to-all).  A trainer's own rows are

@@ -5,13 +5,13 @@
 namespace paceline::strategies {
 namespace {
 
-/// Every tensor is exchanged by itself as soon as its gradient is final, beside the rest of
-/// backward (wait-free backpropagation).  All tensors are applied together, as in the original
+/// Every tensor is exchanged by itself as soon as its gradient is final, in parallel with the rest
+/// of backward (wait-free backpropagation).  All tensors are applied together, as in the original
 /// implementations, which wait for the last one in step().
 ///
 ///   rounds per step            one exchange per tensor, all independent
 ///   bytes sent, rank and step  the bytes of exchanging S = model size
-///   extra memory, rank         none beside that of the exchange
+///   extra memory, rank         none besides that of the exchange
 ///   guarantee                  the guarantee of its exchange
 ///
 /// Zhang et al. (Poseidon), USENIX ATC 2017, arXiv:1706.03292, section 3.1.

@@ -34,9 +34,9 @@ std::string window_name(std::size_t neighbor) { return fmt::format("window{}", n
 /// neighbor has received it: a rank that is `slots` steps ahead of a neighbor waits for it.
 /// Messages arrive in receive buffers, and a kernel copies them into the windows, so no rank reads
 /// half a message.  If the graph changes between steps, a window belongs to the neighbor of the
-/// step: a late sender delays the puts behind its own, but no step.  BlueFog, 2021,
-/// arXiv:2111.04287 (its puts overwrite each other in the neighbor's memory, and nothing limits how
-/// far a rank runs ahead); Lian et al., ICML 2018, arXiv:1710.06952.
+/// step: a late sender delays the puts after its own, but no step.  BlueFog, 2021, arXiv:2111.04287
+/// (its puts overwrite each other in the neighbor's memory, and nothing limits how far a rank runs
+/// ahead); Lian et al., ICML 2018, arXiv:1710.06952.
 class WinPut final : public ExchangeRule {
  public:
   explicit WinPut(const Options& options)

@@ -88,7 +88,7 @@ Mixing averaged(const Hypercube& cube, Rank node, Step step, Rank offset) {
 /// parts; each part has `digit` blocks, whose size is a power of the base.
 ///
 ///   1. Every part takes its mean.
-///   2. Part after part exchanges with all parts behind it, so that the mean of
+///   2. One part after the other exchanges with all parts after it, so that the mean of
 ///      each of its blocks becomes that of all nodes.
 ///   3. Every block takes its mean, while later parts exchange.
 class SimpleBase {
