@@ -9,11 +9,11 @@
 
 #include "paceline/report/cases.h"
 
-// In which keys cases differ.
+// Finds the configuration keys in which cases differ.
 
 namespace paceline::report {
 
-/// A key that has another value in the test than in the base.
+/// A key whose value in the test differs from its value in the base.
 struct Difference {
   std::string name;
   std::string base;
@@ -22,29 +22,30 @@ struct Difference {
   bool operator==(const Difference&) const = default;
 };
 
-/// "bucket_mib: 25.0 -> 1.0".
+/// Returns the difference as text: "bucket_mib: 25.0 -> 1.0".
 std::string text_of(const Difference& difference);
 
 using ConfigurationFields = std::vector<std::pair<std::string, std::string>>;
 
-/// What shapes a case's result, by the keys of its JSON form.
+/// Returns the fields of a configuration that are part of the case's key: JSON name and text of
+/// each.
 ConfigurationFields fields_of(const records::Configuration& c);
 
-/// The names of both, each once.
+/// Returns the names in either of the two, each once.
 std::vector<std::string> names_of(const ConfigurationFields& some,
                                   const ConfigurationFields& others);
 
-/// In what two cases differ, the source among it.  Records that were imported know few keys;
-/// against them only those that both sides know are compared.
+/// Returns the keys in which two cases differ, and "source" if their sources differ.  Imported
+/// records state few keys; with one of them, only the keys that both sides state are compared.
 std::vector<Difference> differences_of(const Case& base, const Case& test);
 
-/// How far two cases are from being the same: 0 where key and source are equal, 1 where all keys
-/// are that a log of ours says too, then 2 and one for each difference.  Nothing where they do
-/// other work.
+/// Returns the distance of two cases: 0 if key and source are equal; 1 if all keys are equal (but
+/// for the number of steps if a case is imported); else 2 plus the number of differences.  Returns
+/// nothing if the cases do different work.
 std::optional<std::size_t> distance_of(const Case& base, const Case& test);
 
-/// The keys in which cases without a partner differ from those of the other side, as a clause that
-/// ends a sentence; empty where a side has none.
+/// Names the keys in which cases without a partner differ from those of the other side, as a clause
+/// that ends a sentence; empty if a side has no such cases.
 std::string differing_keys_text(const std::vector<Case>& base, const std::vector<Case>& test);
 
 }  // namespace paceline::report

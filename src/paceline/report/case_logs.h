@@ -6,22 +6,23 @@
 
 #include "paceline/records/run_record.h"
 
-// The folder of --logs: the logs of ddl-benchmarks, one a case, written from one record file.
+// Writes the folder of --logs: logs in the form of ddl-benchmarks, one per case, made from one
+// record file.
 
 namespace paceline::report {
 
-/// What the head of a log says beside its case's command.
+/// What the head of a log states beside the command of its case.
 struct LogHead {
   std::string title;
-  std::string records;  // the file that the log is written from
+  std::string records;  // the file that the log is made from
 };
 
-/// Creates `folder`.  Throws UsageError where it cannot be written, or holds the log of a case that
-/// is not from the record file `records`.
+/// Creates `folder`.  Throws UsageError if the folder cannot be written, or if it holds the log of
+/// a case that is not from the record file `records`.
 void check_log_folder(const std::string& folder, const std::string& records);
 
-/// Writes the log of each case, discarded ones too.  The module paceline.reports.ddl makes their
-/// names, in the order of the cases, and their texts.  Throws WorldError.
+/// Writes the log of each case, including discarded cases.  The Python module paceline.reports.ddl
+/// makes the file names, in the order of the cases, and the texts.  Throws WorldError if it fails.
 void write_case_logs(const std::string& folder, const LogHead& head,
                      std::span<const records::RunRecord> records);
 

@@ -17,65 +17,71 @@
 
 namespace paceline::report {
 
-/// Whether a rank left samples of steps.
+/// Whether any rank of the run left step samples.
 bool has_steps(const records::RunRecord& run);
 
-/// All runs of one case: records of equal `Configuration::key()`, origin and experiment.  Points
-/// into the records that it was made from.
+/// All runs of one case: the records of equal `Configuration::key()`, source and experiment.
+/// Points into the records that the case was made from.
 struct Case {
-  std::vector<const records::RunRecord*> runs;  // at least one, as they came
+  std::vector<const records::RunRecord*> runs;  // at least one, in the order of the records
 
   const records::RunRecord& first() const { return *runs.front(); }
   const records::Configuration& configuration() const { return first().configuration; }
-  /// The runs that ended well and left samples.
+  /// Returns the runs that succeeded and left samples.
   std::vector<const records::RunRecord*> measured() const;
 };
 
-/// The configuration, with what a command said of itself where the user said nothing.
+/// Returns the configuration; where the user stated no value, it has the one that the command
+/// reported of itself.
 records::Configuration said_configuration(const Case& one);
 
-/// The cases in the order in which they first appear; discarded warm-up cases are left out.
+/// Returns the cases in the order in which they first appear, without discarded warm-up cases.
 std::vector<Case> group_cases(std::span<const records::RunRecord> records);
-/// The same of equal key and origin, whatever experiment they are of.
+/// Groups by key and source like group_cases(), but regardless of the experiment.
 std::vector<Case> group_across_experiments(std::span<const records::RunRecord> records);
 
-/// Its label (its strategy where it has none), with the origin where it was
-/// not measured.
+/// Returns the case's label (its strategy if it has no label), followed by its source if it was not
+/// measured.
 std::string plain_label(const Case& one);
 
-/// Whether a user named the case; else its label says its strategy.
+/// Whether a user named the case.  Otherwise its label is its strategy.
 bool has_own_label(const records::Configuration& configuration);
 
-/// The strategies of cases with those options alone that the names do not stand for
-/// ("ps:placement=apart"), and in which strategies with the same part differ.
+/// Returns each strategy with only those options that differ from the defaults of its parts
+/// ("ps:placement=apart"), or in which strategies that have the same part differ from each other.
 std::vector<std::string> short_strategies(const std::vector<const records::Configuration*>& cases);
 
-/// The value of the first option of this name in the text of a strategy:
-/// option_of("fusion:bucket-mb=25", "bucket-mb") is "25"; empty where no part has it.
+/// Returns the value of the first option called `name` in the text of a strategy:
+/// option_of("fusion:bucket-mb=25", "bucket-mb") is "25".  Returns an empty text if no part has the
+/// option.
 std::string option_of(const std::string& strategy, std::string_view name);
 
-/// The strategy that `text` means to `paceline run`, its parts in order and those that it implies
-/// among them, with the options that `text` says: "ps" is "bsp+ps".  As it is where that is none.
+/// Returns the strategy that `paceline run` understands by `text`: all parts, including the implied
+/// ones, in canonical order, with only the options that `text` states.  "ps" gives "bsp+ps".
+/// Returns `text` itself if it is no known strategy.
 std::string with_implied_parts(std::string_view text);
 
-/// Whether `name` names the strategy, as a table or a user does: all of its parts in order, with
-/// some of their options ("fusion+ps:placement=apart").
+/// Whether `name`, given by a table or a user, denotes `strategy`: it has all of its parts in the
+/// same order, and any of their options ("fusion+ps:placement=apart").
 bool names_strategy(std::string_view name, const std::string& strategy);
 
-/// A name for each case: the label above, with those parts of the key, from the first on, that tell
-/// more cases of the same label apart, strategies shortened; INVALID where a run was.
+/// Returns a name for each case: its label or short strategy.  Cases of the same plain_label() also
+/// get parts of their key, each of which tells more of them apart.  "(INVALID)" follows if a run is
+/// invalid.
 std::vector<std::string> unique_labels(const std::vector<Case>& cases);
 
-/// Whether all of its runs are.
+/// Whether all runs of the case are valid (RunRecord::valid()).
 bool is_valid(const Case& one);
 
-/// The label without the part that says its ranks, for a table that has them in a column.
+/// Returns the label without its "ranks=" part, for a table that has a column of ranks.
 std::string without_ranks(std::string label, int ranks);
 
-/// Nothing where this program does not know it: a newer program's record.
+/// Returns the case's strategy; nothing if this program does not know it, as in a newer program's
+/// record.
 std::optional<strategies::StrategySpec> known_strategy(const records::Configuration& c);
 
-/// A value of the configuration as JSON, null where the source does not say it.
+/// Returns a function that gives a member of a configuration as JSON; null if the source does not
+/// state it.
 template <class Member>
 auto stated(const char* key, Member member) {
   return [key, member](const records::Configuration& c) {
@@ -83,21 +89,22 @@ auto stated(const char* key, Member member) {
   };
 }
 
-/// The same as a cell of a table: "-".
+/// Returns the number of ranks as a cell of a table; "-" if the source does not state it.
 std::string ranks_text(const records::Configuration& c);
 
-/// "2 trainers, 1 server, 300 rows of 64 in each table, gloo, zipf 1.1": a job with embedding
-/// tables, and what of it is not as usual.
+/// Describes a job with embedding tables, and those of its settings that are not the defaults: "2
+/// trainers, 1 server, 300 rows of 64 in each table, gloo, zipf 1.1".
 std::string table_job_words(const records::Configuration& c);
 
-/// "resnet50, batch 32 per rank"; "-" for what the source does not say.
+/// Returns "resnet50, batch 32 per rank"; "-" stands for what the source does not state.
 std::string model_and_batch(const std::string& model, int batch_size);
 
-/// The rate of the case's emulated link; absent where there is none, or the text, which records of
-/// others may hold, is no link.
+/// Returns the rate of the case's emulated link.  Absent if there is no link, or if its text cannot
+/// be parsed, as may be in records of other programs.
 std::optional<double> link_bytes_per_s(const records::Configuration& c);
 
-/// Rows of one table: equal model and batch size; 0: the sources do not say it.
+/// The rows of one table: cases of equal model and batch size.  Batch size 0: the sources do not
+/// state it.
 template <class Row>
 struct TableGroup {
   std::string model;
@@ -105,7 +112,7 @@ struct TableGroup {
   std::vector<Row> rows;
 };
 
-/// Adds a row to the group of its configuration.
+/// Adds a row to the group of its configuration, which is created if it does not exist.
 template <class Row>
 void add_to_table(std::vector<TableGroup<Row>>& groups, const records::Configuration& c, Row row) {
   auto group = std::ranges::find_if(groups, [&](const auto& one) {

@@ -10,18 +10,18 @@
 
 namespace paceline::report {
 
-/// One way to show the records of one run of `paceline comm`.
+/// One output format for the records of one run of `paceline comm`.
 struct CommFormat {
   std::string_view name;
   std::string (*render)(std::span<const records::CommRecord> records,
                         const records::Environment& environment);
 };
 
-/// `table` and `markdown`: one block per operation with what all share above
-/// it; `csv`: one line a record under a header; `json`: one array.
+/// The formats `table` and `markdown` have one block per operation, with the properties that its
+/// records share above it; `csv` has one line per record below a header; `json` has one array.
 std::span<const CommFormat> comm_formats();
 
-/// "4 KiB", "3 B": the largest unit that divides the size.
+/// Returns the size in the largest unit that divides it: "4 KiB", "3 B".
 std::string size_text(std::int64_t bytes);
 
 }  // namespace paceline::report

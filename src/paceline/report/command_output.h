@@ -11,25 +11,25 @@
 
 namespace paceline::report {
 
-/// What a command prints that shows no records: tables for readers, the same as values, and a
-/// command to go on with.
+/// The output of a command that shows no records: tables for people, the same content as values,
+/// and a command to run next.
 struct CommandOutput {
   std::string heading{};                     // one line above the tables
-  std::vector<Table> tables{};               // with rows
-  std::string command{};                     // one line of a shell; empty: none
-  std::vector<std::string> command_notes{};  // what to know before it runs
+  std::vector<Table> tables{};               // each has rows
+  std::string command{};                     // one line for a shell; empty: none
+  std::vector<std::string> command_notes{};  // what the user should know before running it
   Table csv{};
   Json json{};  // an object
 };
 
-/// One way to print it.
+/// One output format of a CommandOutput.
 struct OutputFormat {
   std::string_view name;
   std::string (*render)(const CommandOutput& output);
 };
 
-/// `table`: for a terminal; `json`: one object, the command among its values;
-/// `csv`: without the command; `markdown`: the tables and the command.
+/// The formats are `table` for a terminal, `json` with one object that includes the command, `csv`
+/// without the command, and `markdown` with the tables and the command.
 std::span<const OutputFormat> output_formats();
 
 }  // namespace paceline::report

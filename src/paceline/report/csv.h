@@ -8,10 +8,11 @@
 
 namespace paceline::report {
 
-/// The columns' headers and the rows, quoted as in RFC 4180, lines ended by LF.
+/// Renders the columns' headers and the rows as CSV, quoted as in RFC 4180, with lines that end in
+/// LF.
 std::string csv_text(const Table& table);
 
-/// `cell` as one field of a CSV line.
+/// Returns `cell` as one field of a CSV line.
 std::string csv_field(std::string_view cell);
 
 }  // namespace paceline::report

@@ -12,8 +12,8 @@
 
 namespace paceline::report {
 
-/// Differences of configuration and software, cases without a partner, what
-/// the columns mean and how certain they are, warnings, and the verdict.
+/// Returns the notes of a comparison: differences of configuration and software, cases without a
+/// partner, the meaning and certainty of the columns, warnings, and the verdict.
 std::vector<Note> notes_of(const Diff& diff);
 
 using DiffGroup = TableGroup<const DiffRow*>;
@@ -21,10 +21,10 @@ std::vector<DiffGroup> group_rows(const Diff& diff);
 
 using DiffColumns = ResultColumns<const DiffRow*>;
 
-/// What is said of each pair of cases, as columns of the table of a group.
+/// Returns the columns of a group's table, which has a row for each pair of cases.
 DiffColumns diff_columns(const Diff& diff, const DiffGroup& group);
 
-/// "changed", "not changed by more than 2 %", "not decided".
+/// Returns the decision in words: "changed", "not changed by more than 2 %", "not decided".
 std::string decision_text(const Diff& diff);
 
 }  // namespace paceline::report

@@ -8,17 +8,19 @@
 
 #include "paceline/records/run_record.h"
 
-// Whether programs train the same: their parameters, losses and norms (docs/adapters.md).
+// Checks whether programs train the same, by parameters, losses and norms (docs/adapters.md).
 
 namespace paceline::report {
 
-/// Why the figures of two records are not comparable: one is an adapter's, both were asked for the
-/// same training, and one trained another; nothing where they are.
+/// Returns why the figures of two records are not comparable: one of them is from an adapter, both
+/// were asked for the same training, and a quantity of it differs.  Returns nothing if they are
+/// comparable.
 std::optional<std::string> unequal_training(const records::RunRecord& base,
                                             const records::RunRecord& test);
 
-/// The records of cases that trained otherwise than the first case of their experiment that says
-/// the quantity and was asked for the same, with the reason.
+/// Returns the records of cases that trained differently, with the reason.  Each quantity is
+/// compared with the first case of the same experiment that states it and was asked for the same
+/// training.
 std::map<const records::RunRecord*, std::string> not_comparable(
     std::span<const records::RunRecord> records);
 

@@ -26,41 +26,42 @@ Json or_null(const std::optional<Value>& value) {
   return value ? Json(*value) : Json();
 }
 
-/// JSON has no infinity: null stands for what is not finite.
+/// Returns null for a number that is not finite, since JSON has no infinity.
 inline Json finite_or_null(double value) { return std::isfinite(value) ? Json(value) : Json(); }
 
-/// The keys of an estimate: value, both ends of its interval, and whether the interval holds for
-/// any run ("runs") or for the measured ones alone ("these runs").
+/// The keys of an estimate: its value, both ends of its interval, and whether the interval holds
+/// for any run ("runs") or only for the measured ones ("these runs").
 struct EstimateKeys {
   std::string value, low, high, basis;
 
-  /// "step_median" and "_s": step_median_s, step_median_low_s, step_median_high_s,
+  /// "step_median" and "_s" give the keys step_median_s, step_median_low_s, step_median_high_s and
   /// step_median_interval_of.
   static EstimateKeys of(const std::string& stem, const std::string& unit) {
     return {stem + unit, stem + "_low" + unit, stem + "_high" + unit, stem + "_interval_of"};
   }
 };
 
-/// One value of a `T`: its key with the unit; null where there is none.
+/// One value of a `T`: its key, which includes the unit, and a function that gives the value or
+/// null.
 template <class T>
 struct Field {
   std::string name;
   std::function<Json(const T&)> value;
 };
 
-/// The values of a `T` in the order of a CSV line.
+/// The values of a `T`, in the order of the columns of a CSV line.
 template <class T>
 class Fields {
  public:
-  /// Adds what a path of members and functions leads to from a `T`: a member, a member of it, a
-  /// function of that.  Null where an optional on it is empty.
+  /// Adds the value that a path of members and functions leads to: the first is applied to a `T`,
+  /// each further one to the result before.  The value is null if an optional on the path is empty.
   template <class... Path>
   Fields& add(std::string name, Path... path) {
     fields_.push_back({std::move(name), [path...](const T& one) { return json_at(one, path...); }});
     return *this;
   }
 
-  /// Adds the four values of an estimate, a member or what a function says.
+  /// Adds the four values of the estimate that `get`, a member or a function, gives.
   template <class Get>
   Fields& add_estimate(const EstimateKeys& keys, Get get) {
     using stats::Estimate;
@@ -91,7 +92,7 @@ class Fields {
     return object;
   }
 
-  /// An object for each of `all`.
+  /// Returns an array with an object for each element of `all`.
   Json array(std::span<const T> all) const {
     Json objects = Json::array();
     for (const T& one : all) {
@@ -100,7 +101,7 @@ class Fields {
     return objects;
   }
 
-  /// A column per field and a row for each of `all`.
+  /// Returns a table with a column for each field and a row for each element of `all`.
   Table table(std::span<const T> all = {}) const {
     Table table;
     for (const Field<T>& field : fields_) {
@@ -138,7 +139,7 @@ class Fields {
     return value ? json_at(*value, next, path...) : Json();
   }
 
-  /// The text of a value in a CSV field; empty for null.
+  /// Returns a value as the text of a CSV field; empty for null.
   static std::string csv_value(const Json& value) {
     if (value.is_null()) {
       return "";
@@ -149,7 +150,7 @@ class Fields {
   std::vector<Field<T>> fields_;
 };
 
-/// `json` as text; bytes that are not UTF-8 become the replacement character.
+/// Returns `json` as text, in which the replacement character stands for bytes that are not UTF-8.
 inline std::string json_text(const Json& json, int indent) {
   return json.dump(indent, ' ', false, Json::error_handler_t::replace);
 }

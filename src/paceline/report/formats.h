@@ -13,19 +13,19 @@
 
 namespace paceline::report {
 
-/// One way to show records.
+/// One output format of run records.
 struct Format {
   std::string_view name;
   std::string_view summary;
   std::string (*render)(std::span<const records::RunRecord> records);
-  /// Rows do not depend on later records: with one run per case, what is shown of the first records
-  /// is the beginning of what is shown of all, so that a program can print the rest after every
-  /// case.
+  /// Whether rows do not depend on later records: with one run per case, the output for the first
+  /// records is then a prefix of the output for all, so that a program can print new rows after
+  /// every case.
   bool grows_by_rows = false;
-  bool in_python = false;  // a module of the Python package makes it
+  bool in_python = false;  // a module of the Python package renders it
 };
 
-/// Every format, in the order `paceline list` prints them.
+/// Returns every format, in the order in which `paceline list` prints them.
 std::span<const Format> formats();
 
 template <class AnyFormat>
@@ -37,7 +37,7 @@ std::vector<std::string> names_of(std::span<const AnyFormat> formats) {
   return names;
 }
 
-/// The format of this name.  Throws UsageError with the known names for any other.
+/// Returns the format called `name`.  For any other name, throws UsageError with the known names.
 template <class AnyFormat>
 const AnyFormat& find_format(std::span<const AnyFormat> formats, std::string_view name) {
   const auto found = std::ranges::find(formats, name, &AnyFormat::name);

@@ -8,13 +8,13 @@
 
 namespace paceline::report {
 
-/// The tables and notes as GitHub's Markdown, for issues and pull requests.
+/// Renders the tables and notes as GitHub's Markdown, for issues and pull requests.
 std::string markdown_text(const Document& document);
 
-/// `text` so that Markdown shows it as it is, in one line, in a table too.
+/// Escapes `text` so that Markdown shows it unchanged, in one line, also inside a table.
 std::string markdown_escaped(std::string_view text);
 
-/// The lines of `text` as they are, and a blank line below; empty for no text.
+/// Returns the lines of `text` as a paragraph that keeps its line breaks; empty for an empty text.
 std::string markdown_paragraph(std::string_view text);
 
 }  // namespace paceline::report

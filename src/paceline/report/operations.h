@@ -9,37 +9,37 @@
 #include "paceline/records/run_record.h"
 #include "paceline/report/diff.h"
 
-// Operations of engines (`paceline comm`, nccl-tests) as cases that a comparison pairs, tests and
-// shows like others.
+// Turns operations of engines (`paceline comm`, nccl-tests) into cases, so that a comparison pairs,
+// tests and shows them like other cases.
 
 namespace paceline::report {
 
-/// The code of the warning of a record that was INVALID: the emulated link was too slow for it, or
+/// The code of the warning for an INVALID record: its times are not those of the emulated link, or
 /// its engine moved wrong values.
 inline constexpr const char* kInvalidOperation = "invalid-operation";
 
-/// Both sides of a comparison of operations.  Run k of an operation at a size is its k-th record;
-/// the time of a range in a run is the geometric mean of its sizes' medians.
+/// Both sides of a comparison of operations.  Run k of an operation at a size is its k-th record.
+/// The time of a range of sizes in a run is the geometric mean of the median times of its sizes.
 struct OperationSides {
-  /// One external record for each run of each operation and range of sizes, with that time as its
-  /// only step.
+  /// One external record for each run of each operation and range of sizes; its only step has the
+  /// time of the range.
   std::vector<records::RunRecord> base, test;
   std::vector<Difference> differences;  // such as another engine
-  /// Operations and sizes of one side alone, a clause each.
+  /// Operations and sizes that only one side has, one clause each.
   std::vector<std::string> unpaired;
 };
 
-/// Operations pair where all that both sides say is equal; what each side has one value of, and
-/// another than the other side, is a difference.  Sizes are compared in ranges of a factor of 16
-/// with ends at 4 KiB, 64 KiB, 1 MiB, 16 MiB, ..., and a run that lacks a size of a range is left
-/// out of it.
+/// Pairs operations whose fields are equal.  A field that has a single value on each side, but not
+/// the same on both, is a difference instead.  Sizes are compared in ranges that span a factor of
+/// 16 and end at 4 KiB, 64 KiB, 1 MiB, 16 MiB, ...; a run that lacks a size of a range is left out
+/// of the range.
 OperationSides operation_sides(std::span<const records::CommRecord> base,
                                std::span<const records::CommRecord> test);
 
 /// Whether operation_sides() made the record.
 bool is_operation(const records::RunRecord& record);
 
-/// Compares the two sides range by range, the error controlled over all of them.  `sides` must
+/// Compares the two sides range by range, with the error controlled over all ranges.  `sides` must
 /// outlive the result.
 Diff diff_operations(const OperationSides& sides, const DiffOptions& options = {});
 

@@ -12,37 +12,37 @@
 
 namespace paceline::report {
 
-/// A case of the base and what it is compared with.
+/// A case of the base and the case of the test that it is compared with.
 struct CasePair {
   Case base;
   Case test;
-  std::vector<Difference> differences;  // of their configurations
+  std::vector<Difference> differences;  // between their configurations
 };
 
 struct Pairing {
-  std::vector<CasePair> pairs;  // in the base's order
+  std::vector<CasePair> pairs;  // in the order of the base's cases
   std::vector<Case> only_base;
   std::vector<Case> only_test;
 };
 
-/// Pairs the cases of two sets of records, wherever they stand in them.
+/// Pairs the cases of two sets of records, regardless of their order.
 ///
 /// A case is all runs of equal `Configuration::key()` and source.  First, cases of equal key and
-/// source are paired, then those whose keys are all equal, as far as a log of ours says them.  Of
-/// what is left, two cases are paired when they do the same work (model, batch and image size,
-/// classes, ranks, micro-batches) and no other candidate of either differs in as few further keys:
-/// a changed bucket size, strategy or precision is then a difference of the pair.  What could be
-/// paired in two ways is not paired.
+/// source are paired, then those whose keys are equal as far as a Paceline log states them.  Of the
+/// remaining cases, two are paired if they do the same work (model, batch and image size, classes,
+/// ranks, micro-batches) and no other candidate of either differs in as few further keys: a changed
+/// bucket size, strategy or precision is then a difference of the pair.  Cases that could be paired
+/// in two ways are not paired.
 ///
-/// Records that were imported know few keys; against them only those that both sides know are
+/// Imported records state few keys; with one of them, only the keys that both sides state are
 /// compared.
 Pairing pair_cases(std::span<const records::RunRecord> base,
                    std::span<const records::RunRecord> test);
 
-/// The records whose configuration has `value` at `key`, both as in the JSON form.  A strategy is
-/// meant as well where a table of the records says it so; where none does, one is by its parts with
-/// some of their options ("ddp", "fusion+ps").  Throws UsageError for an
-/// unknown key (with the known ones) and where nothing matches.
+/// Returns the records whose configuration has `value` at `key`, both written as in the JSON form.
+/// A strategy may also be written as a table of these records shows it.  If no strategy matches so,
+/// `value` may name its parts with some of their options ("ddp", "fusion+ps").  Throws UsageError
+/// for an unknown key, with the known ones, and if no record matches.
 std::vector<records::RunRecord> select_records(std::span<const records::RunRecord> records,
                                                std::string_view key, std::string_view value);
 

@@ -19,8 +19,7 @@
 
 namespace paceline::report {
 
-/// The kinds of intervals that stand in one table: over repeated runs, or from the steps inside of
-/// runs.
+/// The kinds of intervals that one table has: over repeated runs, or over the steps within runs.
 class IntervalKinds {
  public:
   /// Ignores estimates without an interval.
@@ -35,8 +34,8 @@ class IntervalKinds {
   bool within_run() const { return within_run_; }
   bool mixed() const { return over_runs_ && within_run_; }
 
-  /// The mark behind an interval from the steps inside the runs: a star where intervals over runs
-  /// stand beside it, else nothing.
+  /// Returns the mark after an interval over the steps within runs: a star if the table also has
+  /// intervals over runs, else nothing.
   std::string_view mark() const { return mixed() ? "*" : ""; }
 
  private:
@@ -44,14 +43,14 @@ class IntervalKinds {
   bool within_run_ = false;
 };
 
-/// One column of results of a kind of row: its cells in tables for people, its values in JSON and
-/// CSV, and its notes below tables.
+/// One column of results for one kind of row: its cells in tables for people, its values in JSON
+/// and CSV, and its notes below tables.
 template <class Row>
 struct ResultColumn {
   Column head{};
   bool in_tables = false;
-  int place_in_tables = 0;  // columns of equal places stand as they are listed
-  std::function<std::string(const Row&)> text{};  // empty: that of the data
+  int place_in_tables = 0;  // columns of equal place keep their listed order
+  std::function<std::string(const Row&)> text{};  // empty: the cell shows the first of `fields`
   std::function<std::optional<stats::Estimate>(const Row&)> with_interval{};
   Fields<Row> fields{};
   std::vector<Note> notes{};
@@ -68,25 +67,25 @@ struct ResultColumn {
     text = std::move(shown);
     return *this;
   }
-  /// The value that `get` has of a row as the cell.
+  /// Sets the cell to the value that `get` returns for a row.
   template <class Get>
   ResultColumn& number(const ValueFormat& format, Get get) {
     return cell([format, get](const Row& row) { return format.show(std::invoke(get, row)); });
   }
-  /// A key with what Fields::add() says of the path.
+  /// Adds a value to JSON and CSV, which `path` leads to as in Fields::add().
   template <class... Path>
   ResultColumn& data(std::string key, Path... path) {
     fields.add(std::move(key), path...);
     return *this;
   }
-  /// The estimate that `get` has of a row as the cell and as data.
+  /// Uses the estimate that `get` returns for a row both as the cell and as data.
   template <class Get>
   ResultColumn& estimate(const ValueFormat& format, const EstimateKeys& keys, Get get) {
     with_interval = get;
     fields.add_estimate(keys, get);
     return number(format, get);
   }
-  /// Stands below tables that have the column; left out where it is empty.
+  /// Adds a note below the tables that have this column; a note without `meaning` is not shown.
   ResultColumn& note(std::string term, std::string meaning) {
     notes.push_back({std::move(term), std::move(meaning)});
     return *this;
@@ -101,18 +100,18 @@ struct ResultColumn {
   }
 };
 
-/// All columns of a kind of row, which every way to show its rows is made from. JSON and CSV have
-/// them in the order of the list, tables and notes in that of their places.
+/// All columns for one kind of row, from which every output format is made.  JSON and CSV have the
+/// columns in the order in which they were added, tables and notes in the order of their places.
 template <class Row>
 class ResultColumns {
  public:
-  /// A column of tables, which further calls describe.
+  /// Adds a column of tables; further calls on the result describe it.
   ResultColumn<Row>& add(Column head) {
     ResultColumn<Row>& column = columns_.emplace_back();
     column.head = std::move(head);
     return column.shown(true);
   }
-  /// Values that tables do not have.
+  /// Adds values that only JSON and CSV have.
   template <class... Path>
   void data(std::string key, Path... path) {
     columns_.emplace_back().data(std::move(key), path...);
@@ -121,7 +120,7 @@ class ResultColumns {
   void data_estimate(const EstimateKeys& keys, Get get) {
     columns_.emplace_back().fields.add_estimate(keys, get);
   }
-  /// Notes that are not on a column alone.
+  /// Adds notes that do not belong to a single column.
   void add_notes(int place, std::vector<Note> notes) {
     columns_.emplace_back().place(place).notes = std::move(notes);
   }
@@ -134,8 +133,8 @@ class ResultColumns {
     return all;
   }
 
-  /// Of a row that `span_of` has a text for, only the first two columns have cells; the text stands
-  /// in place of the others.
+  /// If `span_of` returns a text for a row, only the first two columns have cells in that row; the
+  /// text takes the place of the others.
   Table table(std::span<const Row> rows, std::string (*span_of)(const Row&) = nullptr) const {
     Table table;
     table.rows.resize(rows.size());
@@ -156,7 +155,7 @@ class ResultColumns {
     return table;
   }
 
-  /// What the columns of tables mean.
+  /// Returns the notes that explain the columns of tables.
   std::vector<Note> notes() const {
     std::vector<Note> notes;
     for (const ResultColumn<Row>* column : by_place()) {
@@ -168,7 +167,7 @@ class ResultColumns {
     return notes;
   }
 
-  /// The kinds of the intervals that a table of the rows shows.
+  /// Returns the kinds of the intervals that a table of these rows shows.
   IntervalKinds interval_kinds(std::span<const Row> rows) const {
     IntervalKinds kinds;
     for (const ResultColumn<Row>& column : columns_) {

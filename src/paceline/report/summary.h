@@ -15,69 +15,70 @@
 
 namespace paceline::report {
 
-/// The staleness of averages that do not wait: by how many steps a neighbor's values were older
-/// than its newest ones.
+/// The staleness of averages that do not wait for neighbors: by how many steps a neighbor's values
+/// were older than its newest ones.
 struct Lateness {
   double mean_steps = 0;  // over all averages of all ranks and runs
   std::int64_t most_steps = 0;
 };
 
-/// One case over all of its runs.  Points into its records.  A value that was not measured, or does
-/// not exist for the case, is absent.
+/// The results of one case over all of its runs.  Points into the records of the case.  A value is
+/// absent if it was not measured or does not exist for the case.
 struct CaseSummary {
   std::string label;  // unique within its table
   records::Source source = records::Source::kMeasured;
   std::string experiment;
   records::Configuration configuration;
-  std::vector<const records::RunRecord*> runs{};  // all of the case
+  std::vector<const records::RunRecord*> runs{};  // all runs of the case
 
   std::size_t failed_runs = 0;
   /// Why the figures cannot be compared with the others of the table: the programs do not train the
   /// same.
   std::optional<std::string> not_comparable{};
-  bool not_run = false;             // the case cannot be here, which is no failure
+  bool not_run = false;             // the case cannot run on this machine, which is no failure
   std::vector<std::string> errors;  // of the failed runs, each sentence once
-  /// Seconds of a step, slowest rank, over all steps of all runs.
+  /// Seconds per step of the slowest rank, over all steps of all runs.
   std::optional<stats::StepSummary> step_s;
-  /// Examples per second of all ranks: examples over wall time.
+  /// Examples per second of all ranks together: examples divided by wall time.
   std::optional<stats::Estimate> examples_per_s;
-  /// Examples per second and rank as a share of the baseline's; 1 is linear scaling.
+  /// Examples per second and rank, divided by those of the baseline; 1 is linear scaling.
   std::optional<stats::Estimate> efficiency;
-  std::optional<std::string> baseline;  // the label of the case of one rank
-  /// Seconds that a step is longer than the same step without communication.
+  std::optional<std::string> baseline;  // the label of the baseline, a case of one rank
+  /// Seconds by which a step is longer than the same step without communication.
   std::optional<stats::Estimate> exposed_s;
   /// Seconds that a step waited for its data: the mean over the steps of the rank that waited
-  /// longest, of several runs the median.
+  /// longest; of several runs, the median.
   std::optional<stats::Estimate> data_wait_s;
-  /// Bytes per rank and step that the engine was given; the largest of ranks.
+  /// Bytes per rank and step that were handed to the engine; the largest value of the ranks.
   std::optional<std::int64_t> wire_bytes_per_step;
   std::optional<std::int64_t> planned_wire_bytes_per_step;
-  std::optional<std::int64_t> peak_memory_bytes;  // the largest of ranks
-  /// As RunRecord::consensus_distance, the largest of the runs.
+  std::optional<std::int64_t> peak_memory_bytes;  // the largest value of the ranks
+  /// RunRecord::consensus_distance, the largest value of the runs.
   std::optional<double> consensus_distance;
-  std::optional<Lateness> lateness;        // of averages of what has arrived
-  std::vector<records::Warning> warnings;  // each once
-  /// The check with the least slack of the runs on an emulated link.
+  std::optional<Lateness> lateness;        // of averages that use whatever has arrived
+  std::vector<records::Warning> warnings;  // each distinct one once
+  /// The worst link check among the runs on an emulated link: by validity, overdue share, then
+  /// slack.
   std::optional<records::LinkCheck> link_check;
   /// Bound and error bar of a prediction, from the first run that has them.
   std::optional<records::Predicted> predicted;
 
-  /// The slowest coding of the runs; absent without a codec.
+  /// The coding cost of the run whose coding took longest; absent without a codec.
   std::optional<records::Coding> coding;
-  std::optional<double> last_loss;  // mean over runs
+  std::optional<double> last_loss;  // mean over the runs
   std::optional<Trained> trained;   // of cases that trained on data
 
-  std::int64_t training_ranks = 0;  // those that have model work
+  std::int64_t training_ranks = 0;  // the ranks that do model work
 
-  /// Examples per second and rank that trains.
+  /// Examples per second, divided by the number of ranks that train.
   std::optional<double> examples_per_s_per_rank() const;
   bool failed() const { return !step_s.has_value(); }
-  /// Of all runs; a sample is the mean of several where a line of a command's output stands for
-  /// several.
+  /// Returns the number of steps of all runs.  A sample is the mean of several steps if a line of a
+  /// command's output covers several.
   std::size_t measured_steps() const {
     return failed() ? 0 : step_s->steps * configuration.steps_per_line;
   }
-  /// As RunRecord::valid(), of all runs.
+  /// Whether all runs are valid, as RunRecord::valid() defines it.
   bool valid() const {
     return (!link_check || link_check->valid()) && !records::lacks_exchange(warnings);
   }
@@ -85,22 +86,22 @@ struct CaseSummary {
 
 using GroupSummary = TableGroup<CaseSummary>;
 
-/// "10 steps"; "10 steps in 2 lines" of a command with several steps a line.
+/// Returns "10 steps", or "10 steps in 2 lines" for a command that prints a line for several steps.
 std::string steps_text(const CaseSummary& row);
 
-/// The warning for a case whose engine was slower than its emulated link.
+/// Returns the warning for a case whose engine was slower than its emulated link.
 records::Warning slower_than_link(const records::LinkCheck& check);
 
-/// Seconds of each step of each run, of its slowest rank.
+/// The time of each step of each run in seconds; the time of a step is its slowest rank's.
 using RunSeconds = std::vector<std::vector<double>>;
 
-/// What a row's samples alone say against it: a link that was too slow, steps that are not steady
-/// or resemble each other, few steps, other bytes than planned.
+/// Returns the warnings that follow from a row's samples alone: an engine slower than its emulated
+/// link, steps that are not steady or are correlated, few steps, bytes that differ from the plan's.
 std::vector<records::Warning> own_warnings(const CaseSummary& row, const RunSeconds& runs);
 
-/// Every case of the records but the discarded ones, in the order of their first records, by model
-/// and batch size.  Adds the warnings that follow from the samples: too few steps, steps that are
-/// not steady, values that were reduced wrongly, bytes that differ from the plan's.
+/// Summarizes every case of the records except discarded ones, grouped by model and batch size, in
+/// the order of their first records.  Adds the warnings that follow from the samples: too few
+/// steps, steps that are not steady, wrongly reduced values, bytes that differ from the plan's.
 std::vector<GroupSummary> summarize(std::span<const records::RunRecord> records);
 
 }  // namespace paceline::report

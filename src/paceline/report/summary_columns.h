@@ -20,7 +20,7 @@ enum class Detail : std::uint8_t {
 
 using CaseColumns = ResultColumns<CaseSummary>;
 
-/// Where columns of cases stand in tables.  As data they stand in the order of the list.
+/// The places of the columns in tables.  As data, columns have the order in which they are added.
 enum CasePlace : int {
   kIdentity,
   kStepMedian,
@@ -32,18 +32,18 @@ enum CasePlace : int {
   kFootnotes
 };
 
-/// Four digits of the shortest median step, in s, ms or us.
+/// Returns the format that shows four digits of the shortest median step, in s, ms or us.
 ValueFormat time_format(const std::vector<CaseSummary>& rows);
 
-/// Four digits of the lowest rate per rank, examples per second.
+/// Returns the format that shows four digits of the lowest rate per rank, in examples per second.
 ValueFormat rate_format(const std::vector<CaseSummary>& rows);
 
-/// Every result that a case has, as columns of a table of these cases: times and rates have the
-/// units and decimals that suit them. `within_run_mark` as IntervalKinds::mark.
+/// Returns every result of a case as columns of a table of these cases.  Times and rates have the
+/// units and decimals that suit the cases.  `within_run_mark` is that of IntervalKinds::mark.
 CaseColumns case_columns(const std::vector<CaseSummary>& cases, Detail detail,
                          std::string_view within_run_mark = "");
 
-/// Whether one of the cases has the member.
+/// Whether at least one case has a value for this member.
 template <class Value>
 bool any_has(const std::vector<CaseSummary>& cases, std::optional<Value> CaseSummary::*member) {
   return std::ranges::any_of(

@@ -6,26 +6,27 @@
 
 #include "paceline/report/summary_columns.h"
 
-// What the columns of tables of cases mean: texts that depend on the cases.
-// A text is empty where the cases have nothing that it is about.
+// Notes that explain the columns of tables of cases.  Their texts depend on the cases; a text is
+// empty if it applies to none of the cases.
 
 namespace paceline::report {
 
 bool is_predicted(const CaseSummary& one);
 
-/// How many of the ranks train, where not all do.
+/// States how many of the ranks train, if not all do.
 std::string ranks_note(const std::vector<CaseSummary>& cases);
 
-/// Names how many steps of how many runs there are, every distinct number.
+/// States how many steps of how many runs the figures are from, each distinct combination once.
 std::string step_note(const std::vector<CaseSummary>& cases, bool simulated);
 
 std::string rate_note(const std::vector<CaseSummary>& cases, bool simulated);
 std::string efficiency_note(const std::vector<CaseSummary>& cases);
 
-/// What "[low, high]" means in these columns.
+/// Explains "[low, high]" in these columns.
 std::string interval_note(const std::vector<CaseSummary>& cases, const CaseColumns& columns);
 
-/// Which steps the columns count where steps of a case differ by the rule that they follow.
+/// Explains which steps the columns count, if a case's update rule makes its steps differ
+/// (every=H).
 std::string period_note(const std::vector<CaseSummary>& cases);
 
 std::string exposed_note(const std::vector<CaseSummary>& cases, bool simulated);

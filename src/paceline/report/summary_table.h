@@ -13,11 +13,11 @@
 
 namespace paceline::report {
 
-/// One table per group with one row per case; notes on the columns that hold values; a footnote
-/// "[1]" per distinct warning, which the rows' last cells name.
+/// Makes one table per group with one row per case, notes on the columns that hold values, and a
+/// numbered footnote "[1]" per distinct warning, which the rows' last cells refer to.
 Document summary_document(const std::vector<GroupSummary>& groups, Detail detail);
 
-/// What every way to show runs is made from.
+/// The summary of run records from which every output format is made.
 struct SummaryReport {
   std::vector<GroupSummary> groups;
   std::vector<TrainingCurves> training;
@@ -26,8 +26,8 @@ struct SummaryReport {
 
 SummaryReport summary_report(std::span<const records::RunRecord> records, Detail detail);
 
-/// What all cases of the group share, as the title of its table:
-/// "resnet18, batch 8 per rank: fp32 on cpu, gloo".
+/// Returns what all cases of the group share, as the title of its table: "resnet18, batch 8 per
+/// rank: fp32 on cpu, gloo".
 std::string heading_of(const GroupSummary& group);
 
 }  // namespace paceline::report

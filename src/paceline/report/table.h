@@ -11,18 +11,18 @@ enum class Align : std::uint8_t { kLeft, kRight };
 
 /// One column of a table.
 struct Column {
-  std::string name;     // "p50"; where it is empty, the unit is the header
-  std::string group{};  // a heading over neighboring columns: "step time"
+  std::string name;     // "p50"; if it is empty, the unit is the header
+  std::string group{};  // a heading above adjacent columns: "step time"
   std::string unit{};   // "ms"
   Align align = Align::kRight;
 
   bool operator==(const Column&) const = default;
 
-  /// The heading over neighbors of equal heading: "step time, ms".
+  /// Returns the heading above adjacent columns that have the same one: "step time, ms".
   std::string heading() const {
     return group.empty() || name.empty() || unit.empty() ? group : group + ", " + unit;
   }
-  /// What stands above the cells: "p50"; the unit where no heading has it.
+  /// Returns the text above the cells: "p50", with the unit if no heading shows the unit.
   std::string header() const {
     if (name.empty() || unit.empty() || !group.empty()) {
       return name.empty() ? unit : name;
@@ -32,18 +32,18 @@ struct Column {
 };
 
 struct TableRow {
-  std::vector<std::string> cells;  // one a column, or only the first ones
-  std::string span{};              // over the columns without a cell: why it failed
+  std::vector<std::string> cells;  // one per column, or only the first columns' cells
+  std::string span{};              // stands in place of the missing cells: why the case failed
   bool emphasized = false;         // Markdown sets the last cell in bold
 };
 
-/// What every command prints as a table.  A renderer (console.h, markdown.h, csv.h, page.h) decides
-/// how it looks.
+/// A table that a command prints.  A renderer (console.h, markdown.h, csv.h, page.h) decides on its
+/// form.
 struct Table {
   std::string title{};
   std::vector<Column> columns{};
   std::vector<TableRow> rows{};
-  std::string legend{};  // lines right below the rows
+  std::string legend{};  // lines directly below the rows
   std::string text{};    // a paragraph below the rows
 };
 
@@ -54,7 +54,7 @@ struct Note {
   bool operator==(const Note&) const = default;
 };
 
-/// Tables with the notes above (`header`) and below them.
+/// Tables with the notes above them (`header`) and below them (`notes`).
 struct Document {
   std::vector<Note> header{};
   std::vector<Table> tables{};

@@ -6,7 +6,7 @@
 #include "paceline/report/fields.h"
 #include "paceline/report/table.h"
 
-// Tables and notes in JSON, as the page draws them.
+// The JSON form of tables and notes, which the page draws.
 
 namespace paceline::report {
 
@@ -24,7 +24,7 @@ inline Json table_json(const Table& table) {
   return out;
 }
 
-/// Those that have a text.
+/// Returns the notes that have a text.
 inline Json notes_json(const std::vector<Note>& notes) {
   Json all = Json::array();
   for (const Note& note : notes) {

@@ -10,30 +10,30 @@
 
 namespace paceline::report {
 
-/// Unit and decimals of a column, the same in all of its rows.
+/// The unit and the number of decimals of a column, the same in all of its rows.
 struct ValueFormat {
   std::string_view unit = "";
-  double factor = 1;  // shown = value * factor
+  double factor = 1;  // shown number = value * factor
   int decimals = 0;
   std::string_view within_run_mark = "";  // IntervalKinds::mark
-  bool with_sign = false;                 // "+2.1" of a change
+  bool with_sign = false;                 // "+2.1", for a change
 
   std::string show(double value) const;
-  /// With at least three significant digits, for a value that may be far
-  /// below the others of its row.
+  /// Shows at least three significant digits, for a value that may be far below the others of its
+  /// row.
   std::string show_small(double value) const;
   std::string show(const std::optional<double>& value) const;
-  /// With its interval where it has one: "90.9 [85.0, 95.4]".
+  /// Shows the estimate with its interval if it has one: "90.9 [85.0, 95.4]".
   std::string show(const std::optional<stats::Estimate>& estimate) const;
 };
 
-/// The decimals that show four digits of `smallest`, at most 3.
+/// Returns the number of decimals, at most 3, that shows four digits of `smallest`.
 int decimals_for(double smallest);
 
-/// Four digits of `shortest_s` seconds, in s, ms or us.
+/// Returns the format that shows four digits of `shortest_s` seconds, in s, ms or us.
 ValueFormat time_format(std::optional<double> shortest_s);
 
-/// Shares of 1 in percent.
+/// Returns the format that shows shares of 1 in percent.
 ValueFormat percent_format();
 
 }  // namespace paceline::report

@@ -8,15 +8,16 @@
 
 namespace paceline::report {
 
-/// An external record of one rank with one step, of whose configuration nothing else is known.
+/// Returns an external record of one rank with one step of `ns` nanoseconds.  Nothing else of its
+/// configuration is known.
 records::RunRecord one_step_record(const std::string& experiment, const std::string& label,
                                    std::int64_t ns);
 
-/// The record of one execution of a whole command, of which only the wall time is known.
+/// Returns the record of one execution of a whole command, of which only the wall time is known.
 records::RunRecord wall_time_record(const std::string& command, const std::string& started_at,
                                     const records::HostEnvironment& host, std::int64_t wall_ns);
 
-/// Whether `wall_time_record` made the record: its ranks and steps mean nothing.
+/// Whether wall_time_record() made the record.  Its ranks and steps then have no meaning.
 bool is_wall_time(const records::RunRecord& record);
 
 }  // namespace paceline::report
