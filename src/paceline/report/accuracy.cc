@@ -27,7 +27,7 @@ namespace {
 
 using Point = TrainedPoint;
 
-/// What a step is predicted to take of a case, on a cluster.
+/// The predicted time of a case's step on a cluster.
 struct Clock {
   records::Configuration configuration;
   double step_s = 0;
@@ -51,11 +51,11 @@ std::vector<Clock> clocks_of(std::span<const records::RunRecord> records) {
 }
 
 struct CaseRuns {
-  records::Configuration configuration;  // seed 0
+  records::Configuration configuration;  // of the first run; seeds of the others may differ
   std::vector<std::vector<Point>> runs;
 };
 
-/// The first evaluation at which the target is reached.
+/// Returns the first evaluation at which the target is reached.
 std::optional<Point> reached(const std::vector<Point>& points, double target) {
   const auto found = std::ranges::find_if(points, [&](const Point& point) {
     return point.accuracy ? *point.accuracy >= target : point.loss <= target;
@@ -63,7 +63,8 @@ std::optional<Point> reached(const std::vector<Point>& points, double target) {
   return found == points.end() ? std::nullopt : std::optional(*found);
 }
 
-/// "0.953 [0.941, 0.962]": the median over runs, of values up to `most`.
+/// Shows the median over runs with its interval, "0.953 [0.941, 0.962]"; `most` limits the upper
+/// end.
 std::string over_runs(const std::vector<double>& values, double factor, const char* format,
                       double most = std::numeric_limits<double>::infinity()) {
   const auto estimate = median_over(values);
@@ -81,7 +82,7 @@ std::string over_runs(const std::vector<double>& values, double factor, const ch
   return text;
 }
 
-/// A step of the case on the cluster, by the newest prediction.
+/// Returns the time of a step of the case on the cluster, by the last prediction among the records.
 std::optional<double> predicted_step_s(const CaseRuns& one, const std::string& cluster,
                                        std::span<const Clock> clocks) {
   std::optional<double> step_s;
@@ -93,7 +94,7 @@ std::optional<double> predicted_step_s(const CaseRuns& one, const std::string& c
   return step_s;
 }
 
-/// Clusters for which a case of the table has a prediction, each once.
+/// Returns the clusters for which a case of the table has a prediction, each once.
 std::vector<std::string> clusters_of(const std::vector<CaseRuns>& cases,
                                      std::span<const Clock> clocks) {
   std::vector<std::string> clusters;
@@ -117,7 +118,8 @@ std::string title_of(const records::Configuration& c) {
   return printable(title);
 }
 
-/// The label of a case that a user named, where no other has it; else the strategy, shortened.
+/// Returns for each case the label that a user gave it, if no other case has it; else its short
+/// strategy.
 std::vector<std::string> names_of(const std::vector<CaseRuns>& cases) {
   std::map<std::string, int> namesakes;
   std::vector<const records::Configuration*> configurations;
@@ -133,14 +135,15 @@ std::vector<std::string> names_of(const std::vector<CaseRuns>& cases) {
   return names;
 }
 
-/// Printable, without the digest of its prices where no other is called so.
+/// Returns the cluster as printable text, without the digest of its prices if no other has this
+/// name.
 std::string cluster_name(const std::string& cluster, const std::vector<std::string>& all) {
   const auto name = [](const std::string& text) { return text.substr(0, text.find("; prices ")); };
   const auto same = std::ranges::count(all, name(cluster), name);
   return printable(same == 1 ? name(cluster) : cluster);
 }
 
-/// The medians over the runs that were evaluated as often as the first.
+/// Returns the medians over those runs that have as many evaluations as the first one.
 std::vector<Point> median_points(const CaseRuns& one) {
   std::vector<Point> points = one.runs.front();
   for (std::size_t i = 0; i < points.size(); ++i) {

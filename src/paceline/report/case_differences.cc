@@ -23,7 +23,7 @@ using records::Source;
 constexpr std::array<std::string_view, 8> kWork{"model",   "batch_size",      "image_size",
                                                 "classes", "sequence_length", "as_original",
                                                 "ranks",   "accumulate"};
-// The keys that the JSON of PyTorch's benchmark has.
+// The keys that the JSON of PyTorch's DDP benchmark has.
 constexpr std::array<std::string_view, 6> kImported{"model",    "batch_size", "ranks",
                                                     "strategy", "bucket_mib", "engine"};
 
@@ -39,7 +39,8 @@ std::string text_of(const nlohmann::ordered_json& value) {
   return value.is_null() ? "-" : value.dump();
 }
 
-// Keys of instruments are there only where one is (case/field_table.cc).
+// Returns the text of a field; "-" if it is missing, as the keys of an instrument are from a case
+// without one (case/field_table.cc).
 std::string value_at(const ConfigurationFields& fields, const std::string& name) {
   const auto found = std::ranges::find(fields, name, &ConfigurationFields::value_type::first);
   return found == fields.end() ? "-" : found->second;
@@ -52,8 +53,8 @@ bool same_imported_strategy(const std::string& a, const std::string& b) {
 
 bool is_imported(const Case& one) { return one.first().source == Source::kImported; }
 
-// Whether the keys are equal that the head of a log of ours says too: the log has iterations in
-// place of steps.
+// Whether two cases have equal keys.  Against an imported case steps do not count: the head of a
+// Paceline log states iterations instead.
 bool has_equal_fields(const Case& base, const Case& test) {
   const auto same_but = [&](cases::Fields but) {
     return cases::same_but(base.configuration(), test.configuration(), but);
@@ -62,7 +63,7 @@ bool has_equal_fields(const Case& base, const Case& test) {
                                                 : same_but({});
 }
 
-// Whether the difference makes the work another.
+// Whether cases with this difference do different work.
 bool is_work(const Difference& difference) { return has_name(kWork, difference.name); }
 
 }  // namespace
@@ -86,7 +87,7 @@ ConfigurationFields fields_of(const records::Configuration& c) {
     } else if (json.contains(name)) {
       fields.emplace_back(name, text_of(json.at(name)));
     } else if (field.of.part == cases::Part::kTables && c.has_tables()) {
-      fields.emplace_back(name, read_key(field, c));  // as usual
+      fields.emplace_back(name, read_key(field, c));  // absent from the JSON: the default
     }
   }
   return fields;

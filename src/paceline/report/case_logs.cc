@@ -34,7 +34,7 @@ bool is_log_of_case(const fs::path& path) {
   return name.starts_with("rdma-") && name.ends_with(".log");
 }
 
-// The record file that the second line of a log names; empty where it names none.
+// Returns the record file that the second line of a log names; empty if it names none.
 std::string records_of_log(std::string_view log) {
   constexpr std::string_view kRecordsLine = "\n# records: ";
   const std::size_t title = std::min(log.find('\n'), log.size());
@@ -75,7 +75,8 @@ void reject_logs_of_others(const std::string& folder, const std::string& records
   }
 }
 
-// Null for what the original has no words for: whole strategies, other updates.
+// Returns the parts of the strategy.  Null if the original ddl-benchmarks has no words for it: a
+// whole-plan strategy, or another update than gradients.
 Json method_of(const std::optional<strategies::StrategySpec>& spec) {
   if (!spec || spec->schedule.row == nullptr || spec->update.row->name != "gradients") {
     return nullptr;
@@ -88,7 +89,7 @@ Json method_of(const std::optional<strategies::StrategySpec>& spec) {
            codes ? Json(strategies::choice_text(*spec->codec.row, spec->codec.options)) : Json()}};
 }
 
-// The ranks that train: the original counts workers, and not servers.
+// Returns the number of ranks that train: the original counts workers without servers.
 plan::Rank workers_of(const records::Configuration& c,
                       const std::optional<strategies::StrategySpec>& spec) {
   if (!spec) {
@@ -100,7 +101,7 @@ plan::Rank workers_of(const records::Configuration& c,
   try {
     return std::min<plan::Rank>(c.ranks, strategies::make_planner(*spec)->training_ranks(input));
   } catch (const UsageError&) {
-    return c.ranks;  // they cannot run it: a log of its failure
+    return c.ranks;  // the strategy cannot run on them; the log is of that failure
   }
 }
 
@@ -116,7 +117,7 @@ void check_log_folder(const std::string& folder, const std::string& records) {
 void write_case_logs(const std::string& folder, const LogHead& head,
                      std::span<const records::RunRecord> records) {
   Json logs = Json::array();
-  std::map<std::string, std::size_t> number;  // in `logs`, by the key of the configuration
+  std::map<std::string, std::size_t> number;  // index in `logs` by key of the configuration
   for (std::size_t i = 0; i < records.size(); ++i) {
     const records::Configuration& c = records[i].configuration;
     const auto [place, is_new] = number.try_emplace(c.key(), logs.size());

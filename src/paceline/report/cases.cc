@@ -17,7 +17,7 @@ namespace {
 using records::RankSamples;
 using records::RunRecord;
 
-/// Cases of equal key, origin and experiment, by what that is taken to be.
+/// Groups records of equal key, source and experiment; `experiment_of` gives a record's experiment.
 template <class ExperimentOf>
 std::vector<Case> grouped(std::span<const RunRecord> records, ExperimentOf experiment_of) {
   std::vector<Case> cases;

@@ -20,13 +20,13 @@ namespace {
 
 using records::CommRecord;
 
-// Three significant digits, microseconds.
+// Shows nanoseconds as microseconds with three significant digits.
 std::string micro_text(double ns) {
   const double us = ns * 1e-3;
   return fmt::format("{:.{}f}", us, us < 10 ? 2 : us < 100 ? 1 : 0);
 }
 
-// GB/s, 10^9 bytes.
+// Shows a rate in GB/s, 10^9 bytes per second.
 std::string rate_text(double bytes_per_s) {
   const double rate = bytes_per_s * 1e-9;
   return fmt::format("{:.{}f}", rate, rate < 10 ? 3 : 2);
@@ -63,7 +63,7 @@ std::string title_of(const CommRecord& first) {
   return text;
 }
 
-// Of another program's record its formula says what the times are.
+// Explains the times.  For a record of another program, its formula says what they are.
 std::string time_note(const CommRecord& first) {
   std::string time =
       first.formula.empty()
@@ -93,7 +93,7 @@ std::string line_note(const CommRecord& first) {
              : "";
 }
 
-/// What is said of each size, as columns of the table of one operation.
+/// Builds the columns of one operation's table, which has a row for each size.
 class CommColumns {
  public:
   explicit CommColumns(const CommRecord& first) : first_(first) {}
@@ -118,7 +118,7 @@ class CommColumns {
  private:
   void add_times() {
     const auto add = [this](const char* name, double p, const char* key) -> auto& {
-      // A mean has no distribution.
+      // A single mean has no quantiles.
       const auto is_known = [p](const CommRecord& r) { return !r.is_mean() || p == 0.5; };
       return all_.add({name, "time", "us"})
           .cell([=](const CommRecord& r) {

@@ -16,7 +16,7 @@ constexpr std::size_t kLineWidth = 120;  // the widest line of a table
 
 using Widths = std::vector<std::size_t>;
 
-// The index after the last neighbor that shares the heading of column `begin`.
+// Returns the index after the last adjacent column that shares the heading of column `begin`.
 std::size_t heading_end(const Table& table, std::size_t begin) {
   std::size_t end = begin + 1;
   while (end < table.columns.size() &&
@@ -26,7 +26,7 @@ std::size_t heading_end(const Table& table, std::size_t begin) {
   return end;
 }
 
-// The width of the columns from `begin` to `end` with the gaps between them.
+// Returns the width of the columns from `begin` to `end`, including the gaps between them.
 std::size_t width_of(const Widths& widths, std::size_t begin, std::size_t end) {
   std::size_t width = kGap * (end - begin - 1);
   for (std::size_t i = begin; i < end; ++i) {
@@ -75,7 +75,7 @@ std::string without_trailing_blanks(std::string line) {
   return line + "\n";
 }
 
-// The headings, each at the right end of its columns; empty: there are none.
+// Returns the line of headings, each right-aligned with its columns; empty if there are none.
 std::string headings_line(const Table& table, const Widths& widths) {
   std::string line;
   bool any = false;
@@ -89,10 +89,10 @@ std::string headings_line(const Table& table, const Widths& widths) {
   return any ? without_trailing_blanks(line) : "";
 }
 
-// Narrows the first column, of labels, where the table is too wide for a line. A longer label gets
-// a line of its own.
+// Narrows the first column, which has the labels, if the table is too wide for a line.  A label
+// that no longer fits gets its own line.
 void narrow_labels(const Table& table, Widths& widths) {
-  constexpr std::size_t kLabel = 12;  // what is shorter is a mark
+  constexpr std::size_t kLabel = 12;  // a first column up to this width is not narrowed
   const std::size_t width = width_of(widths, 0, widths.size());
   if (width <= kLineWidth || widths[0] <= kLabel || table.columns.front().align != Align::kLeft) {
     return;
@@ -102,8 +102,8 @@ void narrow_labels(const Table& table, Widths& widths) {
                        widths[0] > excess ? widths[0] - excess : std::size_t{0});
 }
 
-// Lines of its own for the text of the last column where it is too long for the row; empty: it is
-// not.
+// Returns separate lines for the text of the last column if it is too long for the row, else an
+// empty text.
 std::string long_tail_of(const TableRow& row, const Table& table, const Widths& widths) {
   constexpr std::string_view kIndent = "    ";
   const std::size_t last = table.columns.size() - 1;
@@ -148,7 +148,7 @@ std::string rows_text(const Table& table) {
   return text;
 }
 
-// The leading columns that tell rows apart: "case" and "ranks".
+// Returns the number of leading columns that identify a row: "case" and "ranks".
 std::size_t identifying_columns(const Table& table) {
   constexpr std::size_t kMost = 2;
   std::size_t count = 1;
@@ -158,8 +158,8 @@ std::size_t identifying_columns(const Table& table) {
   return count;
 }
 
-// The first column that does not fit on a line beside those before it.  Columns below one heading
-// stay together.
+// Returns the number of leading columns that fit on one line.  Columns below one heading stay
+// together.
 std::size_t columns_that_fit(const Table& table) {
   Widths widths = widths_of(table);
   narrow_labels(table, widths);
@@ -173,7 +173,8 @@ std::size_t columns_that_fit(const Table& table) {
   return std::max(fitting, identifying_columns(table) + 1);
 }
 
-// The identifying columns and those from `begin` to `end`, of the rows that have them.
+// Returns a table of the identifying columns and those from `begin` to `end`, with the rows that
+// have cells in them.
 Table columns_of(const Table& table, std::size_t begin, std::size_t end) {
   const auto lead = static_cast<std::ptrdiff_t>(identifying_columns(table));
   const auto first = static_cast<std::ptrdiff_t>(begin);
@@ -194,7 +195,7 @@ Table columns_of(const Table& table, std::size_t begin, std::size_t end) {
   return part;
 }
 
-// Rows wider than a line are continued in a second table below.
+// Continues rows that are wider than a line in a second table below the first.
 std::string wrapped_rows_text(const Table& table) {
   const std::size_t lead = identifying_columns(table);
   const std::size_t end = columns_that_fit(table);
@@ -206,7 +207,7 @@ std::string wrapped_rows_text(const Table& table) {
          (rest.rows.empty() ? "" : "\n" + wrapped_rows_text(rest));
 }
 
-// Each line of a text, continued where it is too long.
+// Wraps each line of a text that is too long.
 std::string wrapped_text(const std::string& text) {
   std::string out;
   for (const std::string& line : split_at(text, '\n')) {

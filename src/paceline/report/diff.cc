@@ -49,7 +49,7 @@ void estimate(DiffRow& row, bool interleaved, const DiffOptions& diff) {
   subtract_one(row.change);
 }
 
-// As of the first runs of both that have samples.
+// Compares the first runs with samples of both sides.
 std::optional<std::string> why_unequal(const CasePair& pair) {
   const auto base = pair.base.measured();
   const auto test = pair.test.measured();
@@ -57,7 +57,7 @@ std::optional<std::string> why_unequal(const CasePair& pair) {
                                       : unequal_training(*base.front(), *test.front());
 }
 
-// Unique among the cases of one table.
+// Sets the names of the rows, and their labels, which are unique within a table.
 void name_rows(std::vector<DiffRow>& rows) {
   std::vector<TableGroup<DiffRow*>> tables;
   for (DiffRow& row : rows) {
@@ -83,14 +83,14 @@ void name_rows(std::vector<DiffRow>& rows) {
   }
 }
 
-// Whether both sides of each of the rows, at least one, are such records.
+// Whether there are rows, and `is_such` holds for the first records of both sides of each of them.
 bool are_all(const std::vector<DiffRow>& rows, bool (*is_such)(const RunRecord& record)) {
   return !rows.empty() && std::ranges::all_of(rows, [&](const DiffRow& row) {
     return is_such(row.cases.base.first()) && is_such(row.cases.test.first());
   });
 }
 
-// By the permutations that all cases share.
+// Sets p and corrected_p by one permutation test, whose permutations all cases share.
 void test_all(Diff& diff, bool interleaved) {
   const DiffOptions& options = diff.options;
   const std::vector<stats::Unit> units = units_of(diff.rows, interleaved, options.step_time);

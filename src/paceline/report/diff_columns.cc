@@ -21,7 +21,7 @@ bool compares_means(const Diff& diff) { return diff.options.step_time == StepTim
 
 std::string_view case_noun(const Diff& diff) { return diff.operations ? "range" : "case"; }
 
-/// What is compared.
+/// Returns the name of the time that is compared.
 std::string_view time_name(const Diff& diff) {
   if (diff.wall_times) {
     return "wall time";
@@ -116,7 +116,7 @@ IntervalKinds interval_kinds(const Diff& diff) {
   return kinds;
 }
 
-/// Four digits of the shortest time of a group.
+/// Returns the format that shows four digits of the shortest time of a group.
 ValueFormat group_format(const DiffGroup& group) {
   std::optional<double> shortest;
   for (const DiffRow* row : group.rows) {
@@ -129,7 +129,7 @@ ValueFormat group_format(const DiffGroup& group) {
   return time_format(shortest);
 }
 
-/// "0.031", "< 0.001"; "-" where there is none.
+/// Returns p as text: "0.031", "< 0.001", or "-" if there is none.
 std::string p_text(const std::optional<double>& p) {
   if (!p) {
     return std::string(kMissing);

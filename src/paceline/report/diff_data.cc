@@ -46,7 +46,7 @@ std::string_view compared(const Diff& diff) {
   return diff.options.step_time == StepTime::kMean ? "mean step time" : "step time";
 }
 
-// A line for each case of one side that has no partner.
+// Adds a line for each case of one side that has no partner.
 void add_unpaired(Table& table, const std::vector<Case>& cases, std::string_view side) {
   for (const Case& one : cases) {
     const records::Configuration& c = one.configuration();

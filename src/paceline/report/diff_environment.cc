@@ -21,7 +21,7 @@ using records::RunRecord;
 
 using Facts = std::map<std::string, std::set<std::string>>;
 
-// Every value that the records of a side have, by name.
+// Returns every value of each fact that the records of a side have.
 Facts software_facts(std::span<const RunRecord> records) {
   Facts facts;
   for (const RunRecord& r : records) {
@@ -47,7 +47,7 @@ Facts software_facts(std::span<const RunRecord> records) {
   return facts;
 }
 
-// Hosts in the order of their first appearance.
+// Returns the hosts in the order of their first appearance.
 std::vector<HostEnvironment> hosts_of(std::span<const RunRecord> records) {
   std::vector<HostEnvironment> hosts;
   std::set<std::string> seen;
@@ -70,7 +70,7 @@ std::vector<std::string> names_of(const std::vector<HostEnvironment>& hosts) {
   return names;
 }
 
-// Each fact in which the first hosts of the sides differ, in words.
+// Describes each fact in which the first hosts of the two sides differ.
 std::vector<std::string> machine_differences(const std::vector<HostEnvironment>& base,
                                              const std::vector<HostEnvironment>& test) {
   std::vector<std::string> found;
@@ -88,7 +88,7 @@ std::vector<std::string> machine_differences(const std::vector<HostEnvironment>&
     found.push_back(*difference);
     const std::string key = difference->substr(0, difference->find(':'));
     if (two[0].facts.erase(key) + two[1].facts.erase(key) == 0) {
-      break;  // the topology, which comes last
+      break;  // the difference is the topology, the last one
     }
   }
   return found;
@@ -103,7 +103,7 @@ records::Warning apart_warning(RunOrder order) {
       "take turns: paceline ab --runs 6 -- COMMAND_A -- COMMAND_B"};
 }
 
-// What the records say of all their figures, once.
+// Takes over, once each, those warnings of records that concern all their figures.
 void carry_on(const std::vector<records::Warning>& of_records,
               std::vector<records::Warning>& warnings) {
   for (const records::Warning& warning : of_records) {
@@ -116,7 +116,7 @@ void carry_on(const std::vector<records::Warning>& of_records,
   }
 }
 
-/// What is to be said against the figures of a side of a row.
+/// Returns the warnings about the figures of one side of a row.
 std::vector<records::Warning> against(const Case& side) {
   std::vector<records::Warning> all;
   const auto late = std::ranges::find_if(

@@ -21,7 +21,7 @@ std::string text_of(const Diff& diff, const Difference& difference) {
   return text_of(command ? Difference{"command", difference.base, difference.test} : difference);
 }
 
-// Each difference once, with the cases that have it where not all do.
+// Adds each difference once; if not all cases have it, with the cases that do.
 void add_configuration(const Diff& diff, std::vector<Note>& notes) {
   std::vector<Difference> seen;
   for (const DiffRow& row : diff.rows) {
@@ -48,7 +48,7 @@ void add_configuration(const Diff& diff, std::vector<Note>& notes) {
   }
 }
 
-// "1M/2G (model resnet50, batch 32, 2 ranks, ddp)".
+// Describes a case: "1M/2G (model resnet50, batch 32, 2 ranks, ddp)".
 std::string describe(const Case& one) {
   const records::Configuration& c = one.configuration();
   std::string environment;
@@ -63,7 +63,7 @@ std::string describe(const Case& one) {
                      c.python.empty() ? "" : ", " + c.python);
 }
 
-// All cases without a partner in one sentence; empty: there are none.
+// Names all cases without a partner in one sentence; empty if there are none.
 std::string unpaired_sentence(const Diff& diff) {
   std::vector<std::string> sides;
   for (const auto& [side, cases] :
@@ -84,7 +84,7 @@ std::string beyond_text(const Diff& diff) {
                                     : "";
 }
 
-// Of the cases without a proof, of which enough is known; empty: there are none.
+// States the bound on the change of the cases without a proven one; empty if none is known.
 std::string unchanged_sentence(const Diff& diff) {
   const std::vector<std::string> within = names_with(diff, Verdict::kUnchanged);
   if (!within.empty() && within.size() == diff.rows.size()) {
@@ -102,8 +102,8 @@ std::string unchanged_sentence(const Diff& diff) {
                             : "";
 }
 
-// A comparison that finds nothing says what it would have found, or follows the margin within which
-// every case lies; empty where there is neither.
+// If no regression is proven, states which change would have been found, or that every case lies
+// within the margin; empty if neither can be said.
 std::string no_regression_sentence(const Diff& diff) {
   const std::string sentence = fmt::format("no proven regression{}", beyond_text(diff));
   if (diff.found_change && !diff.options.until) {
@@ -141,7 +141,7 @@ std::string verdict_sentence(const Diff& diff) {
   return fmt::format("{}", fmt::join(clauses, "; "));
 }
 
-// How many runs find what; nothing of runs that go on until a decision.
+// States how many runs find which change; nothing for runs that go on until a decision.
 std::optional<Note> power_note(const Diff& diff) {
   if (diff.options.until || !diff.runs_for_power) {
     return std::nullopt;
@@ -178,7 +178,7 @@ std::vector<Note> notes_of(const Diff& diff) {
 
 std::vector<DiffGroup> group_rows(const Diff& diff) {
   std::vector<DiffGroup> groups;
-  if (diff.operations) {  // one table, whatever their names
+  if (diff.operations) {  // one table for all models and batch sizes
     groups.emplace_back();
     for (const DiffRow& row : diff.rows) {
       groups.back().rows.push_back(&row);

@@ -14,13 +14,13 @@ namespace {
 
 constexpr double kPower = 0.9;
 
-/// How the runs of a case scatter, and how many there are a side.
+/// The scatter of the runs of a case, and their number per side.
 struct RunScatter {
-  double log_sd = 0;  // of the logarithm of one pair's ratio
+  double log_sd = 0;  // standard deviation of the logarithm of one pair's ratio
   std::size_t runs = 0;
 };
 
-/// The standard deviation of values; nothing below three of them.
+/// Returns the standard deviation of values; nothing for fewer than three of them.
 std::optional<double> deviation_of(std::span<const double> values) {
   if (values.size() < stats::kFewestRuns) {
     return std::nullopt;

@@ -76,7 +76,7 @@ RunOrder order_of(const std::vector<CasePair>& pairs) {
 
 std::vector<stats::Unit> units_of(const std::vector<DiffRow>& rows, bool interleaved,
                                   StepTime what) {
-  using Key = std::tuple<int, std::size_t, bool>;  // run, its copy, test
+  using Key = std::tuple<int, std::size_t, bool>;  // run, its copy, whether test
   std::map<Key, stats::Unit> units;
   const auto add = [&](std::size_t row, const Case& one, bool test) {
     for (const auto& [run, copies] : steps_by_run(one, what)) {

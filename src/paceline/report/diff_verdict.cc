@@ -26,9 +26,9 @@ bool can_prove(const DiffRow& row, bool interleaved, const DiffOptions& options)
   return stats::smallest_p(runs, interleaved) < options.significance;
 }
 
-// The longest time of which every sample is a multiple, in nanoseconds.  Of one or two values it is
-// the largest power of ten, since they say nothing else of the clock: values that a program
-// computes repeat, too.
+// Returns the tick of the clock in nanoseconds: the longest time of which every sample is a
+// multiple.  With one or two distinct values it is only the largest power of ten that divides them,
+// since so few values say no more of the clock: computed values repeat, too.
 std::int64_t clock_tick(const CasePair& pair) {
   std::int64_t tick = 0;
   std::set<std::int64_t> values;
@@ -54,8 +54,8 @@ std::int64_t clock_tick(const CasePair& pair) {
   return power;
 }
 
-// Whether rounding to a tick of the clock moves a figure by more than is looked for.  The mean of a
-// run's steps is rounded once for all of them.
+// Whether rounding to a tick of the clock moves a figure by more than the change that is looked
+// for.  The mean of a run's steps is rounded only once for all of them.
 bool is_coarse(const DiffRow& row, const DiffOptions& options) {
   const double wanted = options.margin() > 0 ? options.margin() : kUsualChange;
   double steps = 1;
@@ -89,7 +89,7 @@ std::optional<Verdict> proven(const DiffRow& row, const DiffOptions& options) {
                                                          : std::nullopt;
 }
 
-// Of undecided rows.  Of several one clause, with the interval whose end is farthest.
+// Describes the undecided rows.  Several share one clause, with the interval whose end is farthest.
 std::string wide_sentence(const Diff& diff, const std::vector<const DiffRow*>& rows) {
   const DiffRow& farthest = **std::ranges::max_element(rows, {}, [](const DiffRow* row) {
     return std::max(-row->change->interval->low, row->change->interval->high);

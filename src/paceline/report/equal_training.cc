@@ -23,14 +23,14 @@ using records::RunRecord;
 
 constexpr int kFifthStep = 5;
 
-/// What trainings are compared by: a fact of a record, and its words.
+/// A quantity by which trainings are compared: a fact of a record, and how messages name it.
 struct TrainingQuantity {
   const char* name;
   const char* words;
-  bool of_steps = false;  // steps enlarge what reduced precision rounds
+  bool of_steps = false;  // steps amplify rounding: not compared in bf16 and amp
 };
 
-// Sizes first, then what training changes, from the first step to the last.
+// Sizes come first, then what training changes, from the first step to the last.
 constexpr auto kQuantities = std::to_array<TrainingQuantity>({
     {"parameters", "number of parameters"},
     {"flops", "FLOPs of a sample's forward pass"},
@@ -44,20 +44,20 @@ constexpr auto kQuantities = std::to_array<TrainingQuantity>({
 });
 
 constexpr double kLossTolerance = 1e-3;  // relative
-// Of the first loss: a loss near zero has the rounding of a larger one.
+// Share of the first loss that is added, since a loss near zero has the rounding of a larger one.
 constexpr double kOfFirstLoss = 1e-5;
-// Neighbors of a bf16 loss are 2^-8 to 2^-7 of it apart, and programs round in other places.  amp
-// is bf16 or finer.
+// Adjacent bf16 values at a loss are 2^-8 to 2^-7 of it apart, and programs round in different
+// places.  amp is at least as precise as bf16.
 constexpr double kReducedLossTolerance = 1.0 / 64;
 
-// Steps enlarge what is rounded.  Kernels that round differently left up to
-// 3.5e-4 in 15 steps of ResNet-50.
+// Steps amplify rounding.  Kernels that round differently caused differences of up to 3.5e-4 in 15
+// steps of ResNet-50.
 constexpr double kUpdateTolerance = 1e-3;  // relative, in five steps
-constexpr double kMoreSteps = 5;           // times that, in all steps
-// How far rounding moves a norm of weights, as a share of their updates'.
+constexpr double kMoreSteps = 5;           // factor on that in all steps
+// How far rounding moves a norm of weights, as a share of the norm of their updates.
 constexpr double kShareOfUpdate = 1e-5;
 constexpr double kNormTolerance = 1e-8;  // relative
-// 1 - rate * decay is rounded by up to this in fp32.
+// The factor 1 - rate * decay has up to this rounding error in fp32.
 constexpr double kFactorRounding = 6e-8;
 
 std::optional<double> number(const RunRecord& record, const std::string& name) {
@@ -71,8 +71,8 @@ bool is_own(const RunRecord& record) {
   return record.configuration.framework.empty() && record.configuration.command.empty();
 }
 
-// Whether Paceline's strategy changes what is trained, by design.  A strategy that is not known
-// here may.
+// Whether Paceline's strategy changes by design what is trained.  A strategy that is not known here
+// counts as one that does.
 bool trains_otherwise(const Configuration& c) {
   if (c.strategy == "none") {
     return c.ranks > 1;
@@ -90,8 +90,8 @@ bool ends_in(std::string_view name, std::string_view end) { return name.ends_wit
 
 bool is_of_last(std::string_view name) { return name == "loss" || ends_in(name, "_last"); }
 
-// The share of the weights that decay alone takes in `steps` steps.  0 where the optimizer adds
-// decay to gradients that it scales.
+// Returns the share of the weights that weight decay alone removes in `steps` steps.  Returns 0 if
+// the optimizer adds decay to gradients that it rescales.
 double decayed_share(const Configuration& c, int steps) {
   const double each = c.learning_rate * c.weight_decay;
   if (c.optimizer == "sgd") {
@@ -106,7 +106,7 @@ double decayed_share(const Configuration& c, int steps) {
   return c.optimizer == "adamw" || c.optimizer == "bert-adamw" ? each * steps : 0;
 }
 
-// How far apart, relative to the norm, equal trainings may leave the weights.
+// Returns how far apart equal trainings may leave the norm of the weights, relative to the norm.
 double weights_tolerance(const RunRecord& record, bool last, double norm) {
   const Configuration& c = record.configuration;
   const int steps = last ? c.warmup + c.steps : kFifthStep;
@@ -115,7 +115,7 @@ double weights_tolerance(const RunRecord& record, bool last, double norm) {
          std::min(decayed_share(c, steps) / 2, kFactorRounding * steps);
 }
 
-// How far apart two values may be.
+// Returns how far apart two values of a quantity may be.
 double allowed(const RunRecord& theirs, std::string_view name, double value) {
   const double size = std::abs(value);
   if (name == "parameters" || name == "flops") {
@@ -135,14 +135,14 @@ double allowed(const RunRecord& theirs, std::string_view name, double value) {
   return size * weights_tolerance(theirs, last, size);
 }
 
-// Whether a network of the case is trained, by Paceline or by an adapter.
+// Whether the record is of a trained network, by Paceline or by an adapter.
 bool trains_network(const RunRecord& record) {
   return record.source != records::Source::kImported &&
          record.source != records::Source::kPredicted && record.configuration.command.empty() &&
          record.configuration.replay.empty();
 }
 
-// Absent where the record does not say it, and where Paceline's strategy changes it by design.
+// Returns a quantity; absent if the record does not state it or if it is not to be compared.
 std::optional<double> value_of(const RunRecord& record, const TrainingQuantity& quantity) {
   const std::string_view name = quantity.name;
   const bool changes = name != "parameters" && name != "flops" && name != "loss_first";
@@ -153,8 +153,8 @@ std::optional<double> value_of(const RunRecord& record, const TrainingQuantity& 
   return number(record, quantity.name);
 }
 
-// Whether equal programs would have equal values: parameters and FLOPs of equal networks, the
-// others of equal trainings.
+// Whether programs without faults would have equal values: for parameters and FLOPs the networks
+// must be equal, for the other quantities the trainings.
 bool asked_alike(const RunRecord& a, const RunRecord& b, const TrainingQuantity& quantity) {
   const Configuration& x = a.configuration;
   const Configuration& y = b.configuration;
@@ -173,13 +173,13 @@ bool asked_alike(const RunRecord& a, const RunRecord& b, const TrainingQuantity&
          (!is_of_last(name) || x.warmup + x.steps == y.warmup + y.steps);
 }
 
-/// A quantity of two trainings that should have it equal.
+/// The values of a quantity that should be equal in two trainings.
 struct Values {
   double mine, theirs;
   bool differ;
 };
 
-// Nothing where they are not to be compared by it.
+// Returns nothing if the two are not to be compared by this quantity.
 std::optional<Values> compared(const RunRecord& mine, const RunRecord& theirs,
                                const TrainingQuantity& quantity) {
   const auto value = value_of(mine, quantity);
@@ -191,13 +191,14 @@ std::optional<Values> compared(const RunRecord& mine, const RunRecord& theirs,
                 !(std::abs(*value - *other) <= allowed(theirs, quantity.name, *other))};
 }
 
-// The first of the case's runs that trained a network to its end; null: there is none.
+// Returns the first run of the case that succeeded, if the case trains a network; else null.
 const RunRecord* trained_run(const Case& one) {
   const auto runs = one.measured();
   return runs.empty() || !trains_network(*runs.front()) ? nullptr : runs.front();
 }
 
-// In what a run differs from that of the first case that says it.
+// Compares a run, quantity by quantity, with that of the first case that states it, and names the
+// first difference.
 std::optional<std::string> difference_from_first(const RunRecord& mine,
                                                  const std::vector<Case>& all) {
   for (const TrainingQuantity& quantity : kQuantities) {

@@ -16,13 +16,13 @@ namespace {
 
 using Records = std::span<const records::RunRecord>;
 
-// The tables for a terminal: one per model and batch size with what its cases share as title;
-// below them what the columns mean, and every warning.
+// Renders tables for a terminal: one per model and batch size, titled by what its cases share, and
+// below them the meaning of the columns and every warning.
 std::string render_table(Records records) {
   return console_text(summary_report(records, Detail::kShort).document);
 }
 
-// The same with every interval, as GitHub's Markdown.
+// Renders the same tables with every interval as GitHub's Markdown.
 std::string render_markdown(Records records) {
   return markdown_text(summary_report(records, Detail::kFull).document);
 }

@@ -23,7 +23,7 @@ namespace {
 using strategies::parts_of_text;
 using strategies::PartText;
 
-/// The strategy with those of its options that `shown` says.
+/// Returns the strategy's text with only those options for which `shown` holds.
 template <class Shown>
 std::string strategy_text(const std::vector<PartText>& parts, const Shown& shown) {
   std::string text;
@@ -40,15 +40,15 @@ std::string strategy_text(const std::vector<PartText>& parts, const Shown& shown
   return text;
 }
 
-/// An option with the name of its part: "ps:servers=1".
+/// Returns an option with the name of its part: "ps:servers=1".
 std::string named(std::string_view name, std::string_view option) {
   return fmt::format("{}:{}", name, option);
 }
 
 std::string_view key_of(std::string_view option) { return option.substr(0, option.find('=')); }
 
-/// The options that the names alone do not stand for; none of a strategy that this program does not
-/// know.
+/// Returns the options that differ from the defaults of the strategy's parts; empty for a strategy
+/// that this program does not know.
 std::set<std::string> unusual_options(const records::Configuration& c) {
   const auto options_of = [&c](const std::string& strategy) {
     std::set<std::string> options;
@@ -67,7 +67,7 @@ std::set<std::string> unusual_options(const records::Configuration& c) {
     }
     return unusual;
   } catch (const UsageError&) {
-    return {};  // a newer program's record, or another program's
+    return {};  // the record is of a newer or another program
   }
 }
 
@@ -79,7 +79,7 @@ std::string with_source(std::string label, const Case& one) {
   return label;
 }
 
-/// What makes cases different ones, by name.
+/// The texts by which cases can differ, with their names.
 using NamedTexts = cases::Texts;
 
 NamedTexts texts_of(const Case& one) {
@@ -88,7 +88,7 @@ NamedTexts texts_of(const Case& one) {
   return texts;
 }
 
-/// How many of the rows differ in these texts; a row without one is as one with an empty text.
+/// Returns how many of the rows differ in the texts of these names; a missing text counts as empty.
 std::size_t count_distinct(const std::vector<NamedTexts>& rows,
                            const std::vector<std::string>& names) {
   std::set<std::vector<std::string>> seen;
@@ -103,8 +103,8 @@ std::size_t count_distinct(const std::vector<NamedTexts>& rows,
   return seen.size();
 }
 
-/// The names by which namesakes are told apart: each tells more of them apart than those before it.
-/// `own`: a user named the cases, else their label says the strategy.
+/// Returns the names of the texts that tell cases of the same label apart: each tells more of them
+/// apart than those before it.  `own`: a user named the cases; else their labels are strategies.
 std::vector<std::string> telling_names(const std::vector<NamedTexts>& rows, bool own) {
   std::vector<std::string> names;
   for (const NamedTexts& row : rows) {
@@ -112,7 +112,8 @@ std::vector<std::string> telling_names(const std::vector<NamedTexts>& rows, bool
       add_once(names, name);
     }
   }
-  // Steps that nobody has chosen are whole periods of the case's plan.
+  // Steps and warm-up come last: unless chosen by the user, they are whole periods of the case's
+  // plan.
   std::ranges::stable_sort(names, {}, [own](const std::string& name) {
     return name == "ranks"              ? 0
            : name == "strategy" && !own ? 1
@@ -133,7 +134,7 @@ std::vector<std::string> telling_names(const std::vector<NamedTexts>& rows, bool
   return telling;
 }
 
-/// The label of a case with those of its texts that are named.
+/// Returns the label of a case followed by its texts with the `telling` names.
 std::string told_apart(const Case& one, const std::string& short_strategy, const NamedTexts& texts,
                        const std::vector<std::string>& telling) {
   const bool own = has_own_label(one.configuration());
@@ -170,7 +171,7 @@ bool has_own_label(const records::Configuration& c) {
 }
 
 std::vector<std::string> short_strategies(const std::vector<const records::Configuration*>& cases) {
-  std::map<std::string, std::size_t> having;  // strategies with this part, and with this option
+  std::map<std::string, std::size_t> having;  // number of strategies with a part, or an option
   for (const records::Configuration* c : cases) {
     for (const PartText& part : parts_of_text(c->strategy)) {
       ++having[part.name];
@@ -203,7 +204,7 @@ std::string option_of(const std::string& strategy, std::string_view name) {
 }
 
 std::string with_implied_parts(std::string_view text) {
-  std::set<std::string> given;  // the options, without their values
+  std::set<std::string> given;  // the stated options, without values
   for (const PartText& part : parts_of_text(text)) {
     for (const std::string& option : part.options) {
       given.insert(named(part.name, key_of(option)));
@@ -215,7 +216,7 @@ std::string with_implied_parts(std::string_view text) {
                            return given.contains(named(name, key_of(option)));
                          });
   } catch (const UsageError&) {
-    return std::string(text);  // of another program
+    return std::string(text);  // a strategy of another program
   }
 }
 

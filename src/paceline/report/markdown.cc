@@ -18,7 +18,7 @@ std::string line_of(const std::vector<std::string>& cells) {
   return line + "\n";
 }
 
-// Markdown has one line of headers: heading, unit and name stand in one.
+// Returns heading, unit and name in one text, since Markdown has a single line of headers.
 std::string header_of(const Column& column) {
   if (column.group.empty()) {
     return column.header();
@@ -26,7 +26,7 @@ std::string header_of(const Column& column) {
   return column.heading() + (column.name.empty() ? ", " : " ") + column.header();
 }
 
-// The headers and rows of the table.
+// Renders the headers and rows of the table.
 std::string rows_of(const Table& table) {
   std::vector<std::string> headers;
   std::vector<std::string> alignments;
@@ -58,7 +58,7 @@ std::string markdown_escaped(std::string_view text) {
   constexpr std::string_view kSpecial = "\\`*_{}<>#|~!&$@";
   std::string out;
   for (const char c : printable(text)) {
-    // A bracket that another one follows would make a link.
+    // An unescaped bracket or colon after "]" would make a link.
     const bool link = (c == '(' || c == '[' || c == ':') && out.ends_with(']');
     if (link || kSpecial.find(c) != std::string_view::npos) {
       out += '\\';

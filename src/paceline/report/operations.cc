@@ -29,7 +29,7 @@ constexpr const char* kOperations = "operations";  // the experiment's name
 
 /// One operation at one size in one record.
 struct MeasuredSize {
-  std::vector<std::string> fields;  // as kFields
+  std::vector<std::string> fields;  // in the order of kFields
   std::int64_t bytes = 0;
   double median_ns = 0;
   const CommRecord* record = nullptr;
@@ -69,7 +69,7 @@ std::vector<MeasuredSize> points_of(std::span<const CommRecord> records) {
   return points;
 }
 
-// The values that the points have at a field.
+// Returns the distinct values of a field.
 std::set<std::string> values_of(const std::vector<MeasuredSize>& points, std::size_t field) {
   std::set<std::string> values;
   for (const MeasuredSize& point : points) {
@@ -80,8 +80,7 @@ std::set<std::string> values_of(const std::vector<MeasuredSize>& points, std::si
 
 std::string said(const std::string& value) { return value.empty() ? "-" : value; }
 
-/// What names an operation: the first field, and those that have several
-/// values on a side.
+/// Names operations by the first field and by those fields that have several values on a side.
 struct Naming {
   std::array<bool, kFields.size()> shown{};
   std::vector<Difference> differences;
@@ -113,7 +112,7 @@ struct Naming {
   }
 };
 
-/// The points of a side: by operation, size and run.
+/// The measured sizes of a side by operation name, size in bytes and run.
 using Runs = std::map<int, const MeasuredSize*>;
 using Side = std::map<std::string, std::map<std::int64_t, Runs>>;
 
@@ -126,7 +125,7 @@ Side side_of(const std::vector<MeasuredSize>& points, const Naming& name) {
   return side;
 }
 
-// Ranges end at 4 KiB, 64 KiB, 1 MiB, ...
+// Returns the index of the range of a size; ranges end at 4 KiB, 64 KiB, 1 MiB, ...
 int range_of(std::int64_t bytes) {
   int range = 0;
   for (std::int64_t end = 4096; bytes >= end && range < 12; end *= 16) {
@@ -163,7 +162,7 @@ RunRecord record_of(const std::string& label, int run,
   return one;
 }
 
-// The records of one range: its sizes of a side by run.
+// Adds a record of one range for each run that has all of its sizes; `sizes` is of one side.
 void add_records(const std::string& label, const std::vector<const Runs*>& sizes,
                  std::vector<RunRecord>& records) {
   for (const auto& [run, point] : *sizes.front()) {
@@ -179,7 +178,7 @@ void add_records(const std::string& label, const std::vector<const Runs*>& sizes
   }
 }
 
-// "all-reduce of 4 B only in the base"; of several sizes one clause.
+// Adds the clause "all-reduce of 4 B only in the base"; several sizes share one clause.
 void add_unpaired(const std::string& operation, const std::vector<std::int64_t>& sizes,
                   std::string_view side, OperationSides& sides) {
   if (sizes.empty()) {
@@ -194,7 +193,7 @@ void add_unpaired(const std::string& operation, const std::vector<std::int64_t>&
 
 void add_operation(const std::string& operation, const std::map<std::int64_t, Runs>& base,
                    const std::map<std::int64_t, Runs>& test, OperationSides& sides) {
-  std::map<int, std::vector<std::int64_t>> ranges;  // sizes of both
+  std::map<int, std::vector<std::int64_t>> ranges;  // sizes that both sides have
   std::vector<std::int64_t> only_base;
   std::vector<std::int64_t> only_test;
   for (const auto& [bytes, runs] : base) {

@@ -25,8 +25,8 @@ namespace {
 
 using records::RunRecord;
 
-// `skeleton` with each {{name}} replaced by its text.  The texts themselves are
-// not searched for names.
+// Returns `skeleton` with each {{name}} replaced by its text.  The texts themselves are not
+// searched for names.
 std::string filled(std::string_view skeleton,
                    const std::map<std::string_view, std::string>& texts) {
   std::string out;
@@ -43,8 +43,8 @@ std::string filled(std::string_view skeleton,
   }
 }
 
-// What the scripts draw of a record: everything but what each rank measured, and of that the steps
-// of the slowest.
+// Returns the part of a record that the scripts draw: everything but the ranks' samples, and a
+// single rank that has the slowest rank's time of each step.
 RunRecord drawn_of(const RunRecord& record) {
   records::RankSamples slowest;
   for (const std::vector<std::int64_t>& steps : records::step_ns(record)) {
@@ -57,7 +57,7 @@ RunRecord drawn_of(const RunRecord& record) {
   return drawn;
 }
 
-// One line each; empty where they are longer than `most` bytes.
+// Returns one line per record; empty if the lines are longer than `most` bytes.
 std::string record_lines(std::span<const RunRecord> records, std::size_t most) {
   std::string lines;
   for (const RunRecord& record : records) {
@@ -69,7 +69,7 @@ std::string record_lines(std::span<const RunRecord> records, std::size_t most) {
   return lines;
 }
 
-// The names of the experiments, at most three.
+// Returns the names of the experiments, at most three.
 std::string default_title(std::span<const RunRecord> records) {
   constexpr std::size_t kMost = 3;
   std::vector<std::string> names;
@@ -82,7 +82,7 @@ std::string default_title(std::span<const RunRecord> records) {
                      left > 0 ? fmt::format(" and {} more", left) : "");
 }
 
-// A table that the report of frameworks has, for readers without scripts.
+// Converts a table of the comparison of frameworks, for readers without scripts.
 Table table_from(const Json& json) {
   Table table{.title = json["title"]};
   for (const Json& column : json["columns"]) {
@@ -134,7 +134,7 @@ PageAssets page_assets() {
 std::string script_json(const std::string& json) {
   std::string out;
   for (const char c : json) {
-    // These occur in JSON inside of strings only, where escapes are allowed.
+    // These characters occur only inside strings of JSON, where escapes are allowed.
     if (c == '<' || c == '>' || c == '&') {
       out += fmt::format("\\u{:04x}", static_cast<unsigned>(c));
     } else {

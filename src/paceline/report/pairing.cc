@@ -26,7 +26,8 @@ bool contains(const Names& names, std::string_view name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-// What select_records compares: `framework` is said where the JSON form leaves it out.
+// Returns the text of a key as select_records() compares it, also of a `framework` that the JSON
+// form omits.
 std::optional<std::string> value_of(const records::Configuration& c, std::string_view key) {
   if (key == "framework" && c.framework.empty()) {
     return "paceline";
@@ -39,7 +40,7 @@ std::optional<std::string> value_of(const records::Configuration& c, std::string
   return std::nullopt;
 }
 
-// The strategies as tables say them.
+// Returns the strategies as tables show them.
 std::vector<std::string> shortened(std::span<const RunRecord> records) {
   std::vector<const records::Configuration*> configurations;
   for (const RunRecord& record : records) {
@@ -50,8 +51,8 @@ std::vector<std::string> shortened(std::span<const RunRecord> records) {
 
 constexpr std::size_t kNever = std::numeric_limits<std::size_t>::max();
 
-// The test case that each base case is paired with, kNever: none.  The nearest cases come first; a
-// pair are cases that are each other's only partners at a distance.
+// Returns the index of the test case that each base case is paired with, or kNever.  The nearest
+// cases are paired first; two cases are a pair if each is the other's only candidate so near.
 std::vector<std::size_t> partners_of(const std::vector<Case>& base, const std::vector<Case>& test) {
   std::vector<std::vector<std::size_t>> distances;  // [base][test]
   std::set<std::size_t> levels;

@@ -26,9 +26,9 @@ std::int64_t window_ns(const RunRecord& run) {
   return longest;
 }
 
-// The samples per second of all ranks: those of the window over its wall time on the slowest rank,
-// or what a table of rates printed.  Nothing where the run has no steps, where its source does not
-// say how many samples they have, and where that varies, as beside embedding tables.
+// Returns the examples per second of all ranks: those of the window divided by its wall time on the
+// slowest rank, or the rate that another program printed.  Returns nothing if the run failed or has
+// no steps, or if the number of examples is not stated or varies, as with embedding tables.
 std::optional<double> rate_of(const RunRecord& run) {
   if (const std::string printed = records::fact_of(run.adapter, "reported_samples_per_s");
       !printed.empty()) {

@@ -31,7 +31,7 @@ RunSeconds step_seconds(const Case& one) {
   return runs;
 }
 
-// Trains on one rank what `other` trains on many.
+// Whether `one` trains on one rank what `other` trains on many.
 bool is_one_rank_twin(const Configuration& one, const Configuration& other) {
   using C = Configuration;
   return one.states("ranks") && one.ranks == 1 &&
@@ -39,13 +39,13 @@ bool is_one_rank_twin(const Configuration& one, const Configuration& other) {
              one, other,
              {cases::Part::kExchange, &C::ranks, &C::ranks_per_host, &C::trainers, &C::warmup,
               &C::steps,
-              // What is learned, and not how long it takes.
+              // These change what is learned, not how long it takes.
               &C::seed, &C::start, &C::learning_rate, &C::momentum, &C::weight_decay, &C::lr_warmup,
               &C::lr_decay, &C::average_buffers, &C::split, &C::target, &C::evaluate_every});
 }
 
-// Cases of equal origin; or an external command beside the same training measured here without a
-// strategy.
+// Whether two cases have the same source, or `test` is an external command and `base` the same
+// training measured by Paceline without a strategy.
 bool is_comparable(const Case& base, const Case& test) {
   return base.first().source == test.first().source ||
          (test.first().source == records::Source::kExternal &&
@@ -53,8 +53,8 @@ bool is_comparable(const Case& base, const Case& test) {
           base.configuration().strategy == "none");
 }
 
-// The case that scaling is measured against: the same training on one rank, best without any
-// strategy, else with the same one.
+// Returns the index of the case that scaling is measured against: the same training on one rank,
+// preferably without a strategy, else with the same one.
 std::optional<std::size_t> find_baseline(const Case& test, const std::vector<Case>& cases) {
   std::optional<std::size_t> best;
   for (std::size_t i = 0; i < cases.size(); ++i) {
@@ -73,10 +73,10 @@ std::optional<std::size_t> find_baseline(const Case& test, const std::vector<Cas
   return best;
 }
 
-// How many ranks have model work; the others only serve.
+// Returns the number of ranks that do model work; the other ranks only serve.
 std::int64_t training_ranks(const RunRecord& run) {
   if (run.ranks.size() == 1) {
-    return run.configuration.ranks;  // one series tells of all of them
+    return run.configuration.ranks;  // one series stands for all ranks
   }
   return run.predicted ? run.predicted->training_ranks
                        : std::ranges::count_if(run.ranks, [](const records::RankSamples& rank) {
@@ -84,8 +84,8 @@ std::int64_t training_ranks(const RunRecord& run) {
                          });
 }
 
-// Samples of all ranks in a step: the mean over steps that differ; 0 where the source does not say
-// it.
+// Returns the examples of all ranks in a step, as a mean if steps differ; 0 if the source does not
+// state them.
 double samples_per_step(const RunRecord& run) {
   double counted = 0;
   for (const records::RankSamples& rank : run.ranks) {
@@ -105,7 +105,7 @@ std::vector<stats::Window> windows_of(const Case& one) {
   std::vector<stats::Window> windows;
   if (std::ranges::any_of(one.measured(),
                           [](const RunRecord* run) { return samples_per_step(*run) == 0; })) {
-    return windows;  // a source that does not say how many there were
+    return windows;  // the source does not state the number of examples
   }
   for (const RunRecord* run : one.measured()) {
     stats::Window window;
@@ -132,13 +132,13 @@ std::optional<stats::Estimate> efficiency(const Case& base, const Case& test) {
   return stats::scaling_efficiency({base_windows, ranks(base)}, {test_windows, ranks(test)});
 }
 
-// Whether the record says that no byte crossed.
+// Whether the record states that no bytes were communicated.
 bool nothing_crosses(const RunRecord& run) {
   return run.wire.measured_per_step.value_or(run.wire.planned_per_step.value_or(1)) == 0;
 }
 
-// Exposed communication, from the runs' pairs; where no run has pairs, as of predictions, the
-// difference of two windows.
+// Returns the exposed communication from the pairs of the runs; if runs have none, as predictions,
+// from the difference of their steps with and without communication.
 std::optional<stats::Estimate> exposed(const Case& one) {
   RunSeconds pairs;
   RunSeconds with;
@@ -174,12 +174,12 @@ void take_largest(std::optional<Number>& all, const std::optional<Number>& one) 
   }
 }
 
-/// Nothing where no average may be late.
+/// Returns nothing if no averages were counted.
 std::optional<Lateness> lateness_of(const std::vector<const records::RunRecord*>& runs) {
   std::int64_t averages = 0, missed = 0, most = 0;
   for (const records::RunRecord* run : runs) {
     if (run->configuration.has_tables()) {
-      continue;  // their counts are of lookups
+      continue;  // these counts are of lookups
     }
     for (const records::RankSamples& rank : run->ranks) {
       const auto& by_steps = rank.averages_by_steps_missed;
@@ -218,7 +218,7 @@ void add_failures(CaseSummary& row, const Case& one) {
   }
 }
 
-// Whether a run was farther from its link's times than another one.
+// Whether the first check is worse than the second: INVALID, then longer overdue, then less slack.
 bool later(const records::LinkCheck& left, const records::LinkCheck& right) {
   const auto rank = [](const records::LinkCheck& check) {
     return std::tuple(!check.valid(), check.overdue_share().value_or(0), -check.slack_ns);
@@ -294,7 +294,7 @@ std::optional<std::string> reason_of(const Case& one, const Reasons& reasons) {
   return std::nullopt;
 }
 
-// The mark is part of the label, so that it is wherever the figure is.
+// The label also has this mark, so that it appears wherever the figure does.
 void mark_not_comparable(const std::string& reason, CaseSummary& row) {
   row.not_comparable = reason;
   add_once(row.warnings, {"not-comparable", reason, "the programs do not train the same",

@@ -47,7 +47,8 @@ std::string lateness_text(const CaseSummary& one) {
              : std::string(kMissing);
 }
 
-/// Infinite where coding takes no time; absent without a codec, and where it saves no bytes.
+/// Returns the link rate at which coding breaks even.  Infinite if coding takes no time; absent
+/// without a codec, and if the codec saves no bytes.
 std::optional<double> break_even_bits_per_s(const CaseSummary& one) {
   const auto sent =
       one.wire_bytes_per_step ? one.wire_bytes_per_step : one.planned_wire_bytes_per_step;
@@ -70,7 +71,7 @@ std::optional<stats::Estimate> median_step(const CaseSummary& one) {
   return one.step_s ? std::optional(one.step_s->median) : std::nullopt;
 }
 
-/// Percent of the step; with ? where the validation had no such case.
+/// Returns the error bar in percent of the step, with a "?" if the validation had no such case.
 std::string error_bar(const CaseSummary& one) {
   if (!one.predicted || !one.predicted->error_bar || !one.predicted->error_bar->known()) {
     return std::string(kMissing);
@@ -265,7 +266,7 @@ class Builder {
     all_.data("last_loss", &CaseSummary::last_loss);
   }
 
-  /// Medians over the runs, of those to the target over the runs that reached it.
+  /// Adds medians over the runs; those of figures to the target are over the runs that reached it.
   void add_training() {
     for (const auto& [stem, unit, member] :
          {std::tuple{"test_loss", "", &Trained::losses},

@@ -16,7 +16,7 @@
 namespace paceline::report {
 namespace {
 
-// The one text that all rows share, or nothing.
+// Returns the text that all rows share; nothing if they differ or it is empty.
 template <class Show>
 std::optional<std::string> common(const std::vector<CaseSummary>& rows, Show show) {
   std::set<std::string> texts;
@@ -27,7 +27,7 @@ std::optional<std::string> common(const std::vector<CaseSummary>& rows, Show sho
                                                       : std::nullopt;
 }
 
-// The bucket size in the strategy's canonical text; empty: the strategy has no buckets.
+// Returns the bucket size from the strategy's canonical text; empty if the strategy has no buckets.
 std::string bucket_of(const records::Configuration& c) {
   const std::string size = option_of(c.strategy, "bucket-mb");
   return size.empty() ? "" : fmt::format("bucket {} MiB", size);
@@ -41,8 +41,8 @@ std::optional<std::string> common_bucket(const std::vector<CaseSummary>& rows) {
   return with_bucket.empty() ? std::nullopt : common(with_bucket, bucket_of);
 }
 
-// The strategy where all rows are predictions with labels of their own; other rows are labelled
-// with the strategy itself.
+// Returns the strategy that all rows share, if all of them are predictions with their own labels.
+// The label of any other row already is its strategy.
 std::optional<std::string> common_strategy(const std::vector<CaseSummary>& rows) {
   const bool named = std::ranges::any_of(rows, [](const CaseSummary& row) {
     return row.source != records::Source::kPredicted || row.configuration.label.empty();
@@ -51,7 +51,7 @@ std::optional<std::string> common_strategy(const std::vector<CaseSummary>& rows)
                : common(rows, [](const records::Configuration& c) { return c.strategy; });
 }
 
-// Predictions, imported results and commands do not say what they train on.
+// Returns the data that all rows share; predictions, imported results and commands do not state it.
 std::optional<std::string> common_data(const std::vector<CaseSummary>& rows) {
   const bool trained = std::ranges::all_of(rows, [](const CaseSummary& row) {
     return row.source == records::Source::kMeasured || row.source == records::Source::kExternal;
@@ -62,7 +62,7 @@ std::optional<std::string> common_data(const std::vector<CaseSummary>& rows) {
   });
 }
 
-// Imported results may lack either.
+// Returns type and device; imported results may lack either.
 std::string type_on_device(const records::Configuration& c) {
   const std::string type = c.dtype == "-" ? "" : c.dtype;
   return c.device.empty() ? type : fmt::format("{} on {}", type.empty() ? "-" : type, c.device);
@@ -105,7 +105,7 @@ std::string heading_of(const GroupSummary& group) {
     return c.threads == 0 ? "" : counted(c.threads, "thread") + " per rank";
   }));
   const bool batch = std::ranges::none_of(rows, [](const CaseSummary& row) {
-    return row.configuration.model == "hybrid";  // steps differ in samples
+    return row.configuration.model == "hybrid";  // its steps vary in examples
   });
   return printable(fmt::format("{}{}{}",
                                batch ? model_and_batch(group.model, group.batch_size) : group.model,

@@ -17,7 +17,7 @@ namespace {
 
 using records::RunRecord;
 
-/// "code: what was seen", of each.
+/// Returns "code: what was seen" for each warning.
 std::string warnings_text(const std::vector<records::Warning>& warnings) {
   std::vector<std::string> texts;
   for (const records::Warning& one : warnings) {
@@ -30,7 +30,7 @@ Json format_json(const ValueFormat& format) {
   return {{"unit", format.unit}, {"factor", format.factor}, {"decimals", format.decimals}};
 }
 
-// Bound and error bar of a prediction in words; empty for other cases.
+// Describes bound and error bar of a prediction; empty for other cases.
 Json prediction_json(const CaseSummary& one) {
   if (!one.predicted) {
     return Json::array();
@@ -42,7 +42,7 @@ Json prediction_json(const CaseSummary& one) {
        {"how far off", predicted.error_bar ? records::words_of(*predicted.error_bar) : ""}});
 }
 
-// The command that measures the case again; null for predictions and imports.
+// Returns the command that measures the case again; null for predictions and imports.
 Json command_json(const CaseSummary& one) {
   const bool repeatable =
       one.source == records::Source::kMeasured || one.source == records::Source::kExternal;
@@ -57,7 +57,7 @@ Json case_json(const CaseSummary& one) {
   return object;
 }
 
-// What a row of a table stands for.
+// Returns what a row of a table refers to.
 Json row_json(const CaseSummary& one, std::size_t index, const RunRecord* first) {
   Json records = Json::array();
   for (const RunRecord* run : one.runs) {

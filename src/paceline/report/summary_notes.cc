@@ -20,7 +20,7 @@ bool any(const std::vector<CaseSummary>& cases, bool (*holds)(const CaseSummary&
   return std::any_of(cases.begin(), cases.end(), holds);
 }
 
-/// What "[low, high]" means in tables of results; empty where no interval is.
+/// Explains "[low, high]" in tables of results; empty if there are no intervals.
 std::string words_of(const IntervalKinds& kinds) {
   if (kinds.mixed()) {
     return "95 % interval over repeated runs; where a * follows, from the steps inside the runs "

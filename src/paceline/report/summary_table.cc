@@ -14,10 +14,10 @@
 namespace paceline::report {
 namespace {
 
-/// The distinct warnings, numbered in the order of their first cases.
+/// The distinct warnings, numbered in the order of the first cases that have them.
 class Footnotes {
  public:
-  /// The numbers of the case's warnings: "1,3".
+  /// Returns the numbers of the case's warnings: "1,3".
   std::string numbers_of(const CaseSummary& one) {
     std::vector<std::size_t> numbers;
     for (const records::Warning& warning : one.warnings) {
@@ -53,7 +53,7 @@ class Footnotes {
   std::vector<std::string> texts_;
 };
 
-/// Why the case has no figures; empty where it has some.
+/// Returns why the case has no figures; empty if it has some.
 std::string failure_of(const CaseSummary& one) {
   if (!one.failed()) {
     return "";

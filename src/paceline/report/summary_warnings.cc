@@ -15,14 +15,14 @@ namespace {
 
 using records::Warning;
 
-/// With fewer steps the 95th percentile lies between the two slowest.
+/// With fewer steps, the 95th percentile lies between the two slowest steps.
 constexpr std::size_t kFewSteps = 21;
 
-// Where half of the runs or more are not steady from their first step: in one of fifteen windows of
-// steady noise a state is found late (docs/measuring.md).
+// Warns if half of the runs or more are not steady from their first step.  Fewer do not count: the
+// steady state is found late in one of fifteen windows of steady noise (docs/measuring.md).
 std::optional<Warning> unsteady(const RunSeconds& runs) {
   std::size_t late = 0, latest = 0;
-  std::size_t steps = 0;  // of the run that settles last
+  std::size_t steps = 0;  // of the run that becomes steady last
   for (const std::vector<double>& run : runs) {
     const std::size_t first = stats::find_steady_state(run).first.value_or(run.size());
     late += first > 0 ? 1 : 0;
@@ -45,7 +45,7 @@ std::optional<Warning> unsteady(const RunSeconds& runs) {
             : "warm up longer (--warmup)"};
 }
 
-// Over runs the interval holds all the same: it takes each run as one sample.
+// Warns only below kFewestRuns runs: an interval over runs takes each run as one sample and holds.
 std::optional<Warning> correlated(const RunSeconds& runs) {
   const auto found = std::ranges::count_if(runs, [](const auto& run) {
     return run.size() >= stats::kFewestSteps && stats::hides_its_correlation(run);
@@ -68,7 +68,7 @@ std::vector<Warning> own_warnings(const CaseSummary& row, const RunSeconds& runs
   if (row.link_check && !row.link_check->valid()) {
     all.push_back(slower_than_link(*row.link_check));
   }
-  // Simulated steps are as many and as steady as the plan makes them.
+  // The number and the steadiness of simulated steps follow from the plan.
   const bool simulated = row.source == records::Source::kPredicted;
   for (const auto& of_steps : {unsteady(runs), correlated(runs)}) {
     if (of_steps && !simulated) {

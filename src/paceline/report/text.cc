@@ -9,8 +9,8 @@
 namespace paceline::report {
 namespace {
 
-// Bytes of the UTF-8 character at the start of `text` where it would move a cursor (C1 controls) or
-// turn the direction of the text around it; else 0.
+// Returns the number of bytes of the UTF-8 character at the start of `text` if it would move a
+// cursor (C1 controls) or change the direction of the text around it; else 0.
 std::size_t unseen_character(std::string_view text) {
   const auto byte = [&text](std::size_t i) {
     return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U;
