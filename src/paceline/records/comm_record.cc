@@ -13,7 +13,7 @@ namespace {
 
 double per_second(double bytes, double ns) { return ns > 0 ? bytes / (ns * 1e-9) : 0; }
 
-// 0 and an empty text mean "not known".
+// Returns null for 0 and for an empty text, which mean "not known".
 template <class Value>
 Json or_null(const Value& value) {
   return value == Value{} ? Json(nullptr) : Json(value);

@@ -13,7 +13,7 @@
 
 namespace paceline::records {
 
-/// The same operation whose result lies where its input was.
+/// The same operation in place: its result lies in the buffer of its input.
 struct InPlace {
   std::vector<std::int64_t> iteration_ns;
   std::optional<std::int64_t> wrong_elements;
@@ -21,46 +21,46 @@ struct InPlace {
   bool operator==(const InPlace&) const = default;
 };
 
-/// One operation of an engine at one size, as `paceline comm` measured it.
+/// One operation of an engine at one size, as `paceline comm` or another program measured it.
 struct CommRecord {
   static constexpr int kVersion = 1;
 
   std::string started_at;  // UTC, ISO 8601
   std::string operation;   // all-reduce, reduce-scatter, all-gather, broadcast,
                            // message
-  std::int64_t bytes = 0;  // payload: the longer side of a collective, as in
-                           // nccl-tests; of a message, its size
+  std::int64_t bytes = 0;  // payload: the longer side of a collective, as in nccl-tests; the size
+                           // of a message
   int ranks = 1;
   std::vector<int> ranks_per_host;  // empty: not known
   std::string op;                   // sum, prod, ...; empty: not known, or none
-  std::optional<int> root;          // where the operation has one and it is known
+  std::optional<int> root;          // the root rank, if there is one and it is known
   std::string engine, device, dtype, interface;
-  std::string link;  // the modelled one; empty: none
+  std::string link;  // the emulated link; empty: none
   std::optional<int> warmup = 0;
-  /// By iteration: the longest duration of any rank, nanoseconds.
+  /// For each iteration, the longest duration of any rank in nanoseconds.
   std::vector<std::int64_t> iteration_ns;
   std::string place{};  // out-of-place, in-place; empty: not known
-  /// "cpu": iteration_ns are only the CPU's times to issue the operation, of which no bandwidth
+  /// "cpu": iteration_ns has only the CPU's times to issue the operation, from which no bandwidth
   /// follows.
   std::string clock{};
-  /// In a record of another program, `mean_of` is the number of iterations whose mean is the one
-  /// value of iteration_ns, and `formula` says what that program's figures are computed by.
-  /// Paceline's own records have 0 and an empty text.
+  /// In a record of another program, `mean_of` is the number of iterations whose mean is the only
+  /// value of iteration_ns, and `formula` states how that program computes its figures.  Paceline's
+  /// own records have 0 and an empty text.
   int mean_of = 0;
   std::string formula{};
-  std::int64_t wire_bytes = 0;  // that a rank sends, plan/wire_bytes.h
-  double line_bytes_per_s = 0;  // of a plain stream; 0: not measured
-  /// On the rank that has most; absent: nobody looked.
+  std::int64_t wire_bytes = 0;  // that a rank sends (plan/wire_bytes.h)
+  double line_bytes_per_s = 0;  // rate of a plain stream; 0: not measured
+  /// The number on the rank that has most; absent if nobody looked.
   std::optional<std::int64_t> wrong_elements = 0;
-  std::optional<InPlace> in_place{};          // where the same program did both
-  std::optional<std::int64_t> link_slack_ns;  // least; negative: too slow
-  /// The median is as long as the emulated link makes it; nothing where that
-  /// is not known.  True without such a link.
+  std::optional<InPlace> in_place{};          // if the same program measured this too
+  std::optional<std::int64_t> link_slack_ns;  // the least slack; negative: slower than the link
+  /// Whether the median is as long as the emulated link makes it; absent if that is not known.
+  /// True without an emulated link.
   std::optional<bool> valid = true;
   std::vector<Warning> warnings;
   Environment environment{};  // empty while `paceline comm` measures
 
-  /// Whether iteration_ns is a mean of several.
+  /// Whether iteration_ns is a single mean of several iterations.
   bool is_mean() const { return !formula.empty() && iteration_ns.size() == 1; }
   /// Whether wrong values were found, by Paceline or by the program that wrote the log.
   bool found_wrong() const;
@@ -68,29 +68,30 @@ struct CommRecord {
   double quantile_ns(double p) const;
   double median_ns() const { return quantile_ns(0.5); }
 
-  /// Whether bandwidths follow from the times: not from the CPU's alone.
+  /// Whether bandwidths follow from the times, as they do not from the CPU's times alone.
   bool has_bandwidth() const { return clock != "cpu"; }
 
-  // Bytes per second, from the median.
+  // Bandwidths in bytes per second, computed from the median time.
   double algorithm_bandwidth() const;
   double bus_bandwidth() const;
   double wire_bandwidth() const;
-  /// wire_bandwidth() as a share of the line's bandwidth; nothing where that bandwidth is not
-  /// known.
+  /// Returns wire_bandwidth() as a share of the line's bandwidth; nothing if the line's bandwidth
+  /// is not known.
   std::optional<double> line_share() const;
 };
 
-/// What turns algorithm into bus bandwidth: 2(n-1)/n for all-reduce, (n-1)/n for reduce-scatter and
-/// all-gather, 1 for broadcast and messages (NVIDIA, nccl-tests, doc/PERFORMANCE.md).
+/// Returns the factor from algorithm to bus bandwidth: 2(n-1)/n for all-reduce, (n-1)/n for
+/// reduce-scatter and all-gather, 1 for broadcast and messages (NVIDIA, nccl-tests,
+/// doc/PERFORMANCE.md).
 double bus_factor(std::string_view operation, int ranks);
 
-/// docs/comm.md has the keys; what is not known is null.
+/// Returns the JSON form, whose keys docs/comm.md lists; null stands for what is not known.
 nlohmann::ordered_json to_json(const CommRecord& record, const Environment& environment);
 
-/// What to_json() wrote.  Throws UsageError for anything else.
+/// Reads what to_json() wrote.  Throws UsageError for anything else.
 CommRecord comm_record_from(const nlohmann::json& json);
 
-/// Reads one line of a file of operations.  Throws UsageError for text that is not JSON, too.
+/// Reads one line of a file of operations.  Also throws UsageError for text that is not JSON.
 CommRecord comm_record_from_line(std::string_view line);
 
 }  // namespace paceline::records

@@ -14,11 +14,11 @@
 namespace paceline::records {
 namespace {
 
-// The process's own settings of the libraries that move bytes or share cores.
+// Prefixes of variables that set up libraries which move bytes or share cores.
 constexpr std::array<std::string_view, 10> kAllowedPrefixes{
     "NCCL_", "TORCH_NCCL_", "GLOO_", "OMP_", "KMP_", "UCX_", "FI_",
-    // Open MPI's parameters of transports alone: others hold addresses and
-    // keys of the running job.
+    // Of Open MPI's parameters, only those of transports: others hold addresses and keys of the
+    // running job.
     "OMPI_MCA_btl", "OMPI_MCA_pml", "OMPI_MCA_coll"};
 
 constexpr std::array<std::string_view, 14> kAllowedNames{"ATEN_CPU_CAPABILITY",
@@ -63,7 +63,7 @@ bool same_amount(const std::string& a, const std::string& b) {
   return std::abs(first - second) <= kTolerance * std::max(first, second);
 }
 
-// Sizes of memory stand in parentheses; they differ between equal machines.
+// Removes the sizes of memory, which are in parentheses and differ between equal machines.
 std::string without_parentheses(std::string_view text) {
   std::string kept;
   int depth = 0;
@@ -77,7 +77,7 @@ std::string without_parentheses(std::string_view text) {
   return kept;
 }
 
-// Values in the order of the first host that has each.
+// A value and the hosts that have it.
 struct ValueGroup {
   std::string value;
   std::vector<std::string> hosts;
@@ -122,9 +122,9 @@ bool is_allowed_variable(std::string_view name, std::string_view value) {
   const bool has_prefix =
       std::any_of(kAllowedPrefixes.begin(), kAllowedPrefixes.end(),
                   [&](std::string_view prefix) { return name.starts_with(prefix); });
-  // An address may carry a user and a password.
+  // An address may contain a user and a password.
   const bool is_address = value.find("://") != std::string_view::npos;
-  // Open MPI's shared memory: another folder in each run.
+  // The folder of Open MPI's shared memory differs from run to run.
   const bool is_folder = name == "OMPI_MCA_btl_vader_backing_directory";
   return (has_prefix || contains(kAllowedNames, name)) && !looks_secret(name) && !is_address &&
          !is_folder;

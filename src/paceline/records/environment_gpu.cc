@@ -18,7 +18,7 @@
 namespace paceline::records {
 namespace {
 
-// "8 x NVIDIA H200": equal values of several devices, counted.
+// Returns the values with the number of devices that have each: "8 x NVIDIA H200".
 std::string counted_values(const std::vector<std::string>& values) {
   std::vector<std::pair<std::string, int>> counts;
   for (const std::string& value : values) {
@@ -47,7 +47,7 @@ bool collect_facts(const HostSources& sources, std::map<std::string, std::string
                                    "--format=csv,noheader,nounits"},
                                   sources.nvidia_smi_deadline);
   if (!result) {
-    return false;  // there is none
+    return false;  // there is no nvidia-smi
   }
   if (!result->succeeded()) {
     facts["nvidia_smi"] =
@@ -86,7 +86,7 @@ void collect_gpus(const HostSources& sources, HostEnvironment& host) {
   }
   const auto result = run_command({sources.nvidia_smi, "topo", "-m"}, sources.nvidia_smi_deadline);
   if (result && result->succeeded()) {
-    // Its heading is underlined on a terminal and elsewhere.
+    // The heading is underlined even if the output is no terminal.
     static const std::regex escape("\x1b\\[[0-9;]*m");
     host.topology = std::regex_replace(result->output, escape, "");
   }

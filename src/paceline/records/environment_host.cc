@@ -24,7 +24,7 @@ namespace {
 namespace fs = std::filesystem;
 using Facts = std::map<std::string, std::string>;
 
-// What decides how fast a kernel is, or whether a precision is native.
+// Instruction sets that decide how fast a kernel is, or whether a precision is native.
 constexpr std::array<std::string_view, 16> kInstructionSets{
     "sse4_2",      "avx",         "avx2",     "fma",      "f16c",     "avx512f",
     "avx512bw",    "avx512_vnni", "avx_vnni", "amx_bf16", "amx_int8", "avx512_bf16",
@@ -40,7 +40,7 @@ std::string read_trimmed(const fs::path& path) {
   return std::string(trimmed(read_text_if_readable(path).value_or("")));
 }
 
-// The value of the first "key : value" or "key=value" line.
+// Returns the value of the first "key : value" or "key=value" line.
 std::string value_of(const std::vector<std::string>& lines, std::string_view key, char separator) {
   for (const std::string& line : lines) {
     const auto at = line.find(separator);
@@ -51,7 +51,7 @@ std::string value_of(const std::vector<std::string>& lines, std::string_view key
   return "";
 }
 
-// That of a file; empty where it cannot be read.
+// Returns such a value from a file; empty if the file cannot be read.
 std::string value_in(const fs::path& file, std::string_view key, char separator) {
   return value_of(split_lines(read_text_if_readable(file).value_or("")), key, separator);
 }
@@ -71,7 +71,7 @@ std::string instruction_sets(std::string_view flags) {
   return fmt::format("{}", fmt::join(known, " "));
 }
 
-// The folders of the logical CPUs, cpu0, cpu1, ...
+// Returns the folders of the logical CPUs, cpu0, cpu1, ...
 std::vector<fs::path> cpu_folders(const fs::path& root) {
   std::vector<fs::path> folders;
   std::error_code error;
@@ -101,7 +101,7 @@ void collect_cpu(const fs::path& root, Facts& facts) {
   std::size_t threads = 0;
   for (const fs::path& cpu : cpu_folders(root)) {
     const std::string socket = read_trimmed(cpu / "topology/physical_package_id");
-    if (!socket.empty()) {  // an offline CPU has none
+    if (!socket.empty()) {  // an offline CPU has no socket
       ++threads;
       sockets.insert(socket);
       cores.emplace(socket, read_trimmed(cpu / "topology/core_id"));
@@ -157,7 +157,7 @@ void collect_system(const fs::path& root, Facts& facts) {
     constexpr double kKibPerGib = 1024.0 * 1024.0;
     facts["memory_gib"] = fmt::format("{:.0f}", std::strtod(memory.c_str(), nullptr) / kKibPerGib);
   }
-  // "always [madvise] never": the one in brackets holds.
+  // The mode in brackets is active: "always [madvise] never".
   const std::string pages = read_trimmed(root / "sys/kernel/mm/transparent_hugepage/enabled");
   const auto open = pages.find('[');
   const auto close = pages.find(']');
@@ -182,8 +182,8 @@ void collect_system(const fs::path& root, Facts& facts) {
   }
 }
 
-// CPUs that `folder` grants: "quota period" in cpu.max (cgroup v2), or the two files of v1.
-// Nothing where there is no limit.
+// Returns the number of CPUs that the cgroup `folder` grants: "quota period" in cpu.max (cgroup
+// v2), or the two files of v1.  Returns nothing if there is no limit.
 std::optional<double> cpus_granted(const fs::path& folder) {
   std::istringstream both(read_trimmed(folder / "cpu.max") + " " +
                           read_trimmed(folder / "cpu.cfs_quota_us") + " " +
@@ -196,8 +196,8 @@ std::optional<double> cpus_granted(const fs::path& folder) {
   return std::nullopt;
 }
 
-// A group's limit is the least of its own and its ancestors'.  Inside a container the path may not
-// be visible; the mount's root then stands for it.
+// The limit of a cgroup is the least of its own and its ancestors'.  Inside a container the path
+// may not be visible; the root of the mount replaces it then.
 void collect_cpu_limit(const fs::path& root, Facts& facts) {
   std::optional<double> least;
   for (const std::string& line :

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The picture of a machine, from hwloc.
+// Draws the picture of a machine with hwloc.
 #include <algorithm>
 #include <cstdlib>
 #include <memory>
@@ -30,7 +30,7 @@ Topology loaded(const std::optional<std::string>& synthetic) {
   if (synthetic && hwloc_topology_set_synthetic(raw, synthetic->c_str()) != 0) {
     return nullptr;
   }
-  // The machine itself, not the part that a cgroup leaves of it.
+  // The picture is of the whole machine, not only of the part that a cgroup allows.
   hwloc_topology_set_flags(raw, HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED);
   return hwloc_topology_load(raw) == 0 ? std::move(topology) : nullptr;
 }
@@ -70,7 +70,7 @@ class Picture {
   }
 
  private:
-  // The objects of `type` inside `parent`, or of the whole machine.
+  // Returns the objects of `type` inside `parent`, or of the whole machine if that is null.
   std::vector<hwloc_obj_t> all_within(hwloc_obj_type_t type, hwloc_obj_t parent) const {
     std::vector<hwloc_obj_t> objects;
     for (hwloc_obj_t object = nullptr;
@@ -89,7 +89,7 @@ class Picture {
         binary_size(machine->total_memory), all_within(HWLOC_OBJ_PACKAGE, nullptr).size(),
         all_within(HWLOC_OBJ_NUMANODE, nullptr).size(), all_within(HWLOC_OBJ_CORE, nullptr).size(),
         all_within(HWLOC_OBJ_PU, nullptr).size()));
-    // A node that spans packages belongs to none of them.
+    // A NUMA node that spans packages is inside none of them.
     const auto packages = all_within(HWLOC_OBJ_PACKAGE, nullptr);
     for (hwloc_obj_t node : all_within(HWLOC_OBJ_NUMANODE, nullptr)) {
       const bool is_inside = std::any_of(packages.begin(), packages.end(), [&](hwloc_obj_t p) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The twin of environment_hwloc.cc for builds without hwloc.
+// Replaces environment_hwloc.cc in builds without hwloc.
 #include "paceline/records/environment.h"
 
 namespace paceline::records {

@@ -23,7 +23,7 @@ inline constexpr auto kSources = std::to_array<std::pair<Source, std::string_vie
     {Source::kExternal, "external"},
 });
 
-// Which kind of field a type is.
+// Whether a field's type is a vector, a map or an optional.
 template <class T>
 struct Traits {
   static constexpr bool kVector = false, kMap = false, kOptional = false;
@@ -41,7 +41,7 @@ struct Traits<std::optional<T>> : Traits<void> {
   static constexpr bool kOptional = true;
 };
 
-/// A field whose default (0, "" or empty) means "not known": null in JSON.
+/// A field whose default (0, "" or empty) means "not known", which is null in JSON.
 template <class T>
 struct OrNull {
   T& value;
@@ -71,8 +71,8 @@ struct ConstSigned {
 inline Signed any_sign(std::int64_t& value) { return {value}; }
 inline ConstSigned any_sign(const std::int64_t& value) { return {value}; }
 
-/// A field whose key is written only where it is not `usual`, and which is
-/// `usual` where the key is missing: older records lack it.
+/// A field whose key is written only if its value is not `usual`.  If the key is missing, as in
+/// older records, the value is `usual`.
 template <class T>
 struct Unless {
   T& value;
@@ -94,8 +94,8 @@ Formerly<T> formerly(const char* before, T& value) {
   return {value, before};
 }
 
-/// An optional field whose key is written only with a value, and may be missing when read: older
-/// records lack it.
+/// An optional field whose key is written only if there is a value.  The key may be missing when
+/// read, as in older records.
 template <class Optional>
 struct IfAny {
   Optional& value;

@@ -15,33 +15,34 @@ namespace paceline::records {
 /// Objects keep the order of their keys.
 using Json = nlohmann::ordered_json;
 
-/// The JSON form of a record, `docs/record.schema.json`.  Keys come in the order of the structures,
-/// units are in the keys, and what is not known is null, never 0 and never absent.
+/// Returns the JSON form of a record (`docs/record.schema.json`).  Keys have the order of the
+/// structures and contain the units.  What is not known is null, never 0; only keys that older
+/// records lack may be absent (field_kinds.h).
 Json to_json(const RunRecord& record);
 
-// The same of parts of a record.
+// The JSON forms of parts of a record.
 using cases::to_json;
 Json to_json(const Environment& environment);
 Json to_json(const std::vector<Warning>& warnings);
 
-/// The record that `to_json` wrote, equal in every field.  Throws `UsageError` that names the key
-/// and what was expected there: for a version newer than
-/// `RunRecord::kVersion`, a missing or unknown key, a value of another type or
-/// out of range, and ranks that disagree on the number of steps.
+/// Reads the record that `to_json` wrote, equal in every field.  Throws `UsageError` that names the
+/// key and what was expected there: for a version newer than `RunRecord::kVersion`, a missing or
+/// unknown key, a value of another type or out of range, and ranks that disagree on the number of
+/// steps.
 RunRecord from_json(const nlohmann::json& json);
 
-/// The environment that `to_json` wrote; throws as from_json() does.
+/// Reads the environment that `to_json` wrote; throws as from_json() does.
 Environment environment_from(const nlohmann::json& json);
 
-/// One line of a record file, without the line break.  Bytes that are not
-/// UTF-8 (a host's name, a topology) become the replacement character.
+/// Returns one line of a record file, without the line break.  The replacement character stands for
+/// bytes that are not UTF-8 (in a host's name, a topology).
 std::string to_line(const Json& json);
 std::string to_line(const RunRecord& record);
 
-/// Reads one line; throws `UsageError` for text that is not JSON too.
+/// Reads one line.  Also throws `UsageError` for text that is not JSON.
 RunRecord from_line(std::string_view line);
 
-/// The word for `source` in records and tables: measured, predicted, ...
+/// Returns the word for `source` in records and tables: measured, predicted, ...
 std::string_view name_of(Source source);
 
 }  // namespace paceline::records

@@ -153,7 +153,7 @@ void decode(const JsonPlace& place, T& out) {
   }
 }
 
-// Version first: of a newer record no other key is understood.
+// Checks the version before all other keys, since those of a newer record are not understood.
 void check_version(const JsonPlace& root) {
   const auto kind = root.find("kind");
   if (kind && kind->value == "comm") {
@@ -171,8 +171,8 @@ void check_version(const JsonPlace& root) {
   }
 }
 
-// Sample k of every rank belongs to step k, so the ranks must agree; a rank without any took no
-// part.
+// Sample k of every rank belongs to step k, so that the ranks must have equally many.  A rank
+// without samples took no part.
 void check_step_counts(const RunRecord& record, std::vector<std::int64_t> RankSamples::*samples,
                        std::string_view key) {
   const RankSamples* first = nullptr;
@@ -188,8 +188,8 @@ void check_step_counts(const RunRecord& record, std::vector<std::int64_t> RankSa
   }
 }
 
-// A step with communication, one without and their pair belong together, and pairs follow each
-// other.
+// Elements k of paired_step_ns, compute_only_step_ns and pair_of_step belong together; the pairs
+// must be in order.
 void check_pairs(const RankSamples& rank) {
   const auto reject = [&rank](const std::string& why) {
     throw UsageError(fmt::format("ranks: rank {} {}", rank.rank, why));
@@ -207,8 +207,7 @@ void check_pairs(const RankSamples& rank) {
   }
 }
 
-// Leaves out the option that parameter servers had once, where it has the value that they all have
-// now.
+// Removes an option that parameter servers had once, if it has the value that now always holds.
 void drop_first_key(std::string& strategy) {
   constexpr std::string_view kOption = ",first-key=0";
   const std::size_t begin = strategy.find(kOption);
@@ -242,7 +241,7 @@ Environment environment_from(const nlohmann::json& json) {
 
 RunRecord from_line(std::string_view line) {
   if (line.find('\0') != std::string_view::npos) {
-    throw UsageError("not JSON: it holds a NUL byte");  // which ends a parse
+    throw UsageError("not JSON: it holds a NUL byte");  // it would end the parse
   }
   return from_json(parse_json(line));
 }

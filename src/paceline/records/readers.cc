@@ -33,7 +33,7 @@ void check_ended(const PythonOutput& output) {
   }
 }
 
-// Takes in a line of output: a record, or the place of the file of the next ones.
+// Adds a line of output: a record, or the index of the file that the next records are from.
 void add_line(const std::string& line, ForeignRecords& found) {
   const nlohmann::json json = nlohmann::json::parse(line);
   const std::string kind = json.value("kind", "");
@@ -70,7 +70,7 @@ ForeignRecords records_of(const PythonOutput& output) {
   return found;
 }
 
-// A name that begins with '-' is a file's all the same.
+// Makes a name that begins with '-' a file, too.
 std::vector<std::string> after_options(std::vector<std::string> options,
                                        const std::vector<std::string>& files) {
   options.insert(options.end(), {"--by-file", "--"});
@@ -125,7 +125,7 @@ AnyFile read_own(const std::string& text, const std::string& path) {
 std::vector<AnyFile> read_any(const std::vector<std::string>& paths) {
   std::vector<AnyFile> files(paths.size());
   std::vector<std::string> others;
-  std::vector<std::size_t> places;  // of the others
+  std::vector<std::size_t> places;  // indices of `others` in `paths`
   for (std::size_t i = 0; i < paths.size(); ++i) {
     const bool one_file = !std::filesystem::is_directory(paths[i]);
     const std::string text = one_file ? read_text(paths[i]) : "";

@@ -13,26 +13,26 @@
 
 namespace paceline::records {
 
-/// What a rank's network is worth after some steps of training on --data.
+/// The quality of a rank's network after some steps of training on --data.
 struct Evaluation {
-  std::int64_t step = 0;        // steps trained, those of the warm-up too
-  std::int64_t trained_ns = 0;  // wall time of these steps, evaluations apart
-  std::int64_t sent_bytes = 0;  // that the rank gave the engine in them
-  /// Mean over the test samples; of a regression, above the least possible. Absent where it is no
-  /// number any more.
+  std::int64_t step = 0;        // steps trained, including those of the warm-up
+  std::int64_t trained_ns = 0;  // wall time of these steps, without evaluations
+  std::int64_t sent_bytes = 0;  // bytes that the rank gave the engine in them
+  /// Mean loss over the test samples; of a regression, minus the least possible loss.  Absent if it
+  /// is not finite.
   std::optional<double> loss;
-  std::optional<double> accuracy;  // share of the test samples; of classes
+  std::optional<double> accuracy;  // share of the test samples that are right; only of classifiers
 
   bool operator==(const Evaluation&) const = default;
 };
 
-/// What a trainer looked up in embedding tables in all measured steps.
+/// The lookups of a trainer in embedding tables, summed over all measured steps.
 struct Lookups {
-  std::int64_t rows = 0;               // as often as bags name them
-  std::vector<std::int64_t> distinct;  // by server: those that crossed
-  std::int64_t id_bytes = 0;           // to the servers
-  std::int64_t row_bytes = 0;          // from the servers
-  std::int64_t gradient_bytes = 0;     // to the servers
+  std::int64_t rows = 0;               // named by bags, repetitions included
+  std::vector<std::int64_t> distinct;  // distinct rows that crossed the network, by server
+  std::int64_t id_bytes = 0;           // sent to the servers
+  std::int64_t row_bytes = 0;          // received from the servers
+  std::int64_t gradient_bytes = 0;     // sent to the servers
 
   bool operator==(const Lookups&) const = default;
 };
@@ -45,34 +45,33 @@ struct RankSamples {
   int local_rank = 0;
   std::string device;                                         // cpu, cuda:0
   std::vector<std::int64_t> step_ns;                          // start of forward k to that of k+1
-  std::map<std::string, std::vector<std::int64_t>> phase_ns;  // forward,
-                                                              // backward, wait, update
+  std::map<std::string, std::vector<std::int64_t>> phase_ns;  // by phase: forward, backward, wait,
+                                                              // update, data
   std::int64_t window_ns = 0;                                 // wall time of all measured steps
-  std::optional<std::int64_t> flush_ns;                       // drain after the last step
+  std::optional<std::int64_t> flush_ns;                       // time to finish after the last step
   std::optional<std::int64_t> peak_memory_bytes;
-  /// Steps without communication while all ranks compute at once.
+  /// Times of steps without communication, with all ranks computing at once.
   std::vector<std::int64_t> compute_only_step_ns;
-  /// Steps with communication that were measured in turn with those, block by block; empty where
-  /// none were.  Step k of both is of pair
-  /// `pair_of_step[k]`.
+  /// Times of steps with communication that were measured in turn with compute_only_step_ns, block
+  /// by block; empty if none were measured.  Element k of both belongs to pair `pair_of_step[k]`.
   std::vector<std::int64_t> paired_step_ns;
   std::vector<std::int64_t> pair_of_step;
-  /// Element k counts the averages that missed the values of the k newest steps, in plans whose
-  /// averages take what has arrived.  On servers of embedding tables, element k counts the lookups
-  /// that missed the updates of k steps.
+  /// Element k counts the averages that missed the values of a neighbor's k newest steps, in plans
+  /// whose averages use whatever has arrived.  On servers of embedding tables, element k counts the
+  /// lookups that missed the updates of k steps.
   std::vector<std::int64_t> averages_by_steps_missed{};
-  std::vector<Evaluation> evaluations{};  // by step
-  /// Examples of each step, where they are not the configuration's batch.
+  std::vector<Evaluation> evaluations{};  // in the order of steps
+  /// The examples of each step, if they differ from the configuration's batch size.
   std::vector<std::int64_t> examples_of_step;
-  std::optional<Lookups> lookups{};  // of ranks that look tables up
+  std::optional<Lookups> lookups{};  // of ranks that look up rows
 
   bool operator==(const RankSamples&) const = default;
 };
 
-/// Bytes per rank and step that crossed the engine, by pattern, counted where they were issued,
-/// beside what the plan's cost table says.
+/// Bytes per rank and step that were handed to the engine, by pattern, counted where they are
+/// issued; and the bytes that the plan's cost table states.
 struct WireBytes {
-  std::optional<std::int64_t> measured_per_step;  // max over ranks
+  std::optional<std::int64_t> measured_per_step;  // maximum over the ranks
   std::optional<std::int64_t> planned_per_step;
   std::map<std::string, std::int64_t> by_pattern;  // all-reduce, ...
   std::optional<std::int64_t> calls_per_step;
@@ -80,7 +79,7 @@ struct WireBytes {
   bool operator==(const WireBytes&) const = default;
 };
 
-/// t = alpha + beta * bytes of payload from `from_bytes` on.
+/// One piece of a cost model: t = alpha + beta * bytes of payload, from `from_bytes` on.
 struct CostPiece {
   std::int64_t from_bytes = 0;
   double alpha_s = 0;
@@ -89,33 +88,33 @@ struct CostPiece {
   bool operator==(const CostPiece&) const = default;
 };
 
-/// The times by which the strategy's plan was made, where it asks for some.
+/// The times from which the strategy's plan was made, if its planner uses any.
 struct PlannedBy {
-  std::string profile_origin;             // who measured it, on what
+  std::string profile_origin;             // who measured the profile, and on what
   std::vector<std::int64_t> forward_ps;   // by module, in forward order
   std::vector<std::int64_t> backward_ps;  // by parameter, as registered
   std::string costs_origin;
   std::map<std::string, std::vector<CostPiece>> costs;  // by pattern
-  std::string remark;                                   // the planner's, for people; may be empty
+  std::string remark;                                   // of the planner, for people; may be empty
 
   bool operator==(const PlannedBy&) const = default;
 };
 
-/// What an engine left of an emulated link's time in the measured steps.
+/// How the engine compared with the emulated link in the measured steps.
 struct LinkCheck {
-  static constexpr double kMostOverdue = 0.02;  // of the window
+  static constexpr double kMostOverdue = 0.02;  // share of the window
 
   std::int64_t operations = 0;  // that were compared
-  std::int64_t late = 0;        // where the engine was slower than the link
-  /// The link's end minus the engine's, the least over the operations: where
-  /// it is negative the engine was slower.
+  std::int64_t late = 0;        // number in which the engine was slower than the link
+  /// The end that the link gives an operation minus the end on the engine, the least over the
+  /// operations.  It is negative if the engine was slower.
   std::int64_t slack_ns = 0;
-  /// For how long of the window some operation was overdue: its link would
-  /// have delivered it, and the engine had not.  The steps are too long by no more than that.
-  /// Absent in records that do not have it.
+  /// How much of the window some operation was overdue: the link would have delivered it, but the
+  /// engine had not.  The steps are too long by at most this time.  Absent in records that do not
+  /// have it.
   std::optional<std::int64_t> overdue_ns{}, window_ns{};
 
-  /// Nothing where that was not recorded.
+  /// Returns overdue_ns / window_ns; nothing if these were not recorded.
   std::optional<double> overdue_share() const {
     if (!overdue_ns || !window_ns || *window_ns <= 0) {
       return std::nullopt;
@@ -131,26 +130,26 @@ struct LinkCheck {
   bool operator==(const LinkCheck&) const = default;
 };
 
-/// What the strategy's codec costs and saves.
+/// The cost and the saving of the strategy's codec.
 struct Coding {
-  std::int64_t ns_per_step = 0;           // in its kernels, mean, the slowest rank's
-  std::int64_t plain_bytes_per_step = 0;  // by the plan without a codec
+  std::int64_t ns_per_step = 0;           // in its kernels, mean of the slowest rank
+  std::int64_t plain_bytes_per_step = 0;  // of the plan without a codec
 
   bool operator==(const Coding&) const = default;
 };
 
-/// How far training has come at the end of the window.
+/// The progress of training at the end of the window.
 struct Training {
   double last_loss = 0;  // of the last step, mean over ranks
 
   bool operator==(const Training&) const = default;
 };
 
-/// The code of the warning that the measured steps lack an exchange of the strategy: the record's
-/// figures are not those of the case.
+/// The code of the warning that the measured steps lack an exchange of the strategy.  The record's
+/// figures are then not those of the case.
 inline constexpr const char* kLacksExchange = "lacks-exchange";
-/// That of the warning that they are no whole number of periods of its steps, though they lack no
-/// exchange.
+/// The code of the warning that the measured steps are no whole number of the strategy's periods,
+/// though they lack no exchange.
 inline constexpr const char* kNotWholePeriods = "not-whole-periods";
 
 struct Warning {
@@ -165,11 +164,11 @@ inline bool lacks_exchange(const std::vector<Warning>& warnings) {
                      [](const auto& one) { return one.code == kLacksExchange; });
 }
 
-/// The warning of wrong values that the program which wrote a log found itself: the record stands,
-/// and the exit code is 3.
+/// Whether the warning is of wrong values which the program that wrote a log found itself.  The
+/// record is kept, and the exit code is 3.
 inline bool is_of_wrong_values(const Warning& warning) { return warning.code == "wrong-values"; }
 
-/// One machine of the world, as it was found.  Unknown fields stay empty.
+/// One machine of the world.  Unknown fields are empty.
 struct HostEnvironment {
   std::string host;
   std::map<std::string, std::string> facts;  // cpu_model, cpu_isa, cores,
@@ -188,17 +187,17 @@ struct Environment {
   bool operator==(const Environment&) const = default;
 };
 
-/// Where the numbers come from.
+/// The origin of a record's numbers.
 enum class Source : std::uint8_t { kMeasured, kReplayed, kPredicted, kImported, kExternal };
 
-/// What the facts of a host or a program say of `name`.
+/// Returns the fact `name` of a host or a program, or `otherwise` if there is none.
 inline std::string fact_of(const std::map<std::string, std::string>& facts, const std::string& name,
                            const char* otherwise = "") {
   const auto found = facts.find(name);
   return found == facts.end() ? otherwise : found->second;
 }
 
-/// One case, once: the unit that is appended to a record file.
+/// The record of one run of one case: the unit that is appended to a record file.
 struct RunRecord {
   static constexpr int kVersion = 1;
 
@@ -206,33 +205,34 @@ struct RunRecord {
   Source source = Source::kMeasured;
   std::string experiment;  // quick, ddp, ... or "command line"
   std::string started_at;  // UTC, ISO 8601
-  int run = 0;             // which repetition of the case (a fresh process)
+  int run = 0;             // which repetition of the case, each in fresh processes
   Configuration configuration;
   Environment environment;
   std::vector<RankSamples> ranks;
   WireBytes wire;
   std::map<std::string, bool> verified;  // reduced-values, ...
   std::vector<Warning> warnings;
-  std::optional<std::string> error;  // the case failed: why; samples so far
-  /// What kind of failure, where a program outside performs the case: not-installed, unsupported,
-  /// exit, signal, timeout, no-samples, wrong-count, not-finite, out-of-memory, bad-output.
+  std::optional<std::string> error;  // why the case failed; samples are those taken before
+  /// The kind of failure, if a program other than Paceline runs the case: not-installed,
+  /// unsupported, exit, signal, timeout, no-samples, wrong-count, not-finite, out-of-memory,
+  /// bad-output.
   std::string status{};
-  /// What that program said of itself: versions, layout, recipe.
+  /// What that program reported of itself: versions, layout, recipe.
   std::map<std::string, std::string> adapter{};
   std::optional<PlannedBy> planned_by{};
-  std::optional<LinkCheck> link_check{};  // of cases behind an emulated link
+  std::optional<LinkCheck> link_check{};  // of cases on an emulated link
   std::optional<Coding> coding{};         // of cases with a codec, on CPUs
-  std::optional<Training> training{};     // where parameters were trained
+  std::optional<Training> training{};     // if parameters were trained
   std::optional<Predicted> predicted{};   // bound and error bar
-  /// Where ranks may hold different parameters: the root mean square over the ranks of |x - m| /
-  /// |m|, m the mean over the ranks, after the last step.
+  /// If ranks may hold different parameters: the root mean square over the ranks of |x - m| / |m|
+  /// after the last step, where m is the mean over the ranks.
   std::optional<double> consensus_distance{};
 
-  /// Whether the figures are those of the case: its engine was as fast as the link that it should
-  /// have been behind, and the measured steps have what its strategy exchanges.
+  /// Whether the figures are those of the case: its engine was as fast as its emulated link, and
+  /// the measured steps contain every exchange of its strategy.
   bool valid() const { return (!link_check || link_check->valid()) && !lacks_exchange(warnings); }
 
-  /// Whether there is no figure because the case cannot be here, which is no failure.
+  /// Whether there are no figures because the case cannot run here, which is no failure.
   bool not_run() const { return status == "not-installed" || status == "unsupported"; }
 
   bool operator==(const RunRecord&) const = default;

@@ -19,7 +19,7 @@ bool ran_here(const RunRecord& record) {
   return record.source != Source::kImported && record.source != Source::kPredicted;
 }
 
-/// Source, case, number and start.
+/// Source, case, run number and start of a record.
 using Start = std::tuple<Source, std::string, int, std::string>;
 
 Start start_of(const RunRecord& record) {
@@ -32,7 +32,7 @@ bool has_equal_ranks(const RunRecord& a, const RunRecord& b) {
   });
 }
 
-/// Whether each record is the first with its samples.
+/// Returns for each record whether it is the first with its samples.
 std::vector<bool> first_of_samples(std::span<const RunRecord> records) {
   std::map<Start, std::vector<std::size_t>> seen;
   std::vector<bool> first(records.size(), true);

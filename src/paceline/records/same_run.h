@@ -10,18 +10,18 @@
 namespace paceline::records {
 
 // Note [The same run]
-// Two records say the same run where they have equal source, case, run number, start and samples;
-// of what Paceline itself ran, also where one file has them with equal source, experiment, case and
-// run number.  The first kind is a second import or a copy, of which the first record counts.  The
-// second kind is a command that was given again: the last record without an error counts, for a run
-// number names a repetition of one experiment.
+// Two records are of the same run if they have equal source, case, run number, start and samples.
+// Records of what Paceline itself ran are also of the same run if one file has them with equal
+// source, experiment, case and run number.  In the first situation one record is a copy or a second
+// import, and the first record counts.  In the second, a command was run again, and the last record
+// without an error counts, since a run number names a repetition of one experiment.
 
-/// The fact of RunRecord::adapter that says which repetition of its command a record is, where
-/// `paceline ab` numbers the runs of the command instead.
+/// The key in RunRecord::adapter for the run number that a command gave its record, which `paceline
+/// ab` replaces by its own number of the command's run.
 inline constexpr const char* kRunOfCommand = "run_of_command";
 
-/// The records that count, by their places, in order: each run once.
-/// `file_of[k]` numbers the file of record k; empty: they are of one file.
+/// Returns the indices of the records that count, in order: each run once.  `file_of[k]` is the
+/// number of the file of record k; if it is empty, all records are of one file.
 std::vector<std::size_t> distinct_runs(std::span<const RunRecord> records,
                                        std::span<const std::size_t> file_of = {});
 

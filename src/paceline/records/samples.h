@@ -9,26 +9,27 @@
 
 namespace paceline::records {
 
-/// Step times of each rank, in nanoseconds.
+/// Returns the step times of each rank in nanoseconds.
 std::vector<std::vector<std::int64_t>> step_ns(const RunRecord& record);
 
-/// Seconds of every step of its slowest rank.
+/// Returns the time of every step in seconds, each on its slowest rank.
 std::vector<double> slowest_step_s(const RunRecord& record);
 
-/// Seconds of a step on the mean: the wall time of all steps over their number, of the rank that
-/// took longest; their sum where it is not known.  0 without steps.
+/// Returns the mean step time in seconds, of the rank for which it is longest: the wall time of all
+/// steps divided by their number.  If the wall time is not known, the sum of the steps replaces it.
+/// Returns 0 without steps.
 double mean_step_s(const RunRecord& record);
 
-/// The steps of slowest_step_s() without communication; empty where it was not measured.
+/// Returns slowest_step_s() of the steps without communication; empty if these were not measured.
 std::vector<double> slowest_compute_only_step_s(const RunRecord& record);
 
-/// The time that communication adds to a step, in seconds, one value for each pair of blocks: the
-/// median step with communication less the median step without it.  Each step is its slowest
-/// rank's.  Empty where no pairs were measured.
+/// Returns the seconds that communication adds to a step, one value for each pair of blocks: the
+/// median step with communication minus the median step without it.  The time of a step is its
+/// slowest rank's.  Empty if no pairs were measured.
 std::vector<double> exposed_s_by_pair(const RunRecord& record);
 
-/// What a step waited for its data on the mean, in seconds, of the rank that waited longest;
-/// nothing where the phase was not measured.
+/// Returns the mean time in seconds that a step waited for its data, of the rank that waited
+/// longest; nothing if that phase was not measured.
 std::optional<double> longest_data_wait_s(const RunRecord& record);
 
 }  // namespace paceline::records

@@ -22,7 +22,7 @@
 namespace paceline::records {
 namespace {
 
-// How lines of each RecordKind begin: tells a record cut short from a file that is no record.
+// The beginning of a line of each RecordKind, by which a cut record differs from other text.
 constexpr std::array<std::string_view, 2> kBegins{R"({"version":)", R"({"kind":"comm")"};
 
 std::string reason() { return std::strerror(errno); }
@@ -152,7 +152,7 @@ void RecordWriter::append(const RunRecord& record) { append_line(to_line(record)
 
 void RecordWriter::append_line(const std::string& line) {
   write_all(line + "\n");
-  // Pipes and terminals cannot be synced (EINVAL), which is no fault.
+  // Pipes and terminals cannot be synced (EINVAL), which is no error.
   if (fsync(file_) != 0 && errno != EINVAL && errno != EROFS) {
     throw WorldError(fmt::format("{}: a record did not reach the disk: {}", path_, reason()));
   }

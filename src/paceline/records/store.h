@@ -15,25 +15,25 @@
 
 namespace paceline::records {
 
-/// What a file of records holds: cases that ran, or operations of an engine.  No file holds both,
-/// which could not be read back.
+/// The content of a record file: runs of cases, or operations of an engine.  No file holds both,
+/// since it could not be read back.
 enum class RecordKind : std::uint8_t { kRuns, kOperations };
 
-/// Appends records to a JSON Lines file; each line is on the disk before `append`
-/// returns, so that a crash loses at most the case in flight.
+/// Appends records to a JSON Lines file.  Each line is on the disk before `append` returns, so that
+/// a crash loses at most the current case.
 class RecordWriter {
  public:
-  /// Opens or creates `path`, and takes it for this process alone.  An unfinished last line, left
-  /// by a crash, is cut off.  Throws `UsageError` when the file cannot be written, another process
-  /// is writing it, or it holds records of another kind; without a kind either is taken.
+  /// Opens or creates `path`, and locks it for this process.  An unfinished last line, which a
+  /// crash leaves, is cut off.  Throws `UsageError` if the file cannot be written, another process
+  /// is writing it, or it holds records of another kind.  Without a `kind`, either is accepted.
   explicit RecordWriter(std::string path, std::optional<RecordKind> kind = RecordKind::kRuns);
   ~RecordWriter();
   RecordWriter(const RecordWriter&) = delete;
   RecordWriter& operator=(const RecordWriter&) = delete;
 
-  /// Throws `WorldError` when the disk rejects (full, gone).
+  /// Throws `WorldError` if the disk rejects the record (full, gone).
   void append(const RunRecord& record);
-  /// Of a record of either kind; `line` has no line break.
+  /// Appends a record of either kind; `line` has no line break.
   void append_line(const std::string& line);
 
   const std::string& path() const { return path_; }
@@ -46,8 +46,7 @@ class RecordWriter {
   int file_ = -1;
 };
 
-/// What to do with a last line that ends before its line break and is no
-/// whole record: the trace of a crash.
+/// What to do with a last line that has no line break and is no whole record, as a crash leaves it.
 enum class BrokenTail : std::uint8_t { kReject, kSkip };
 
 struct RecordFile {
@@ -58,23 +57,22 @@ struct RecordFile {
 /// Reads every record of a JSON Lines file.  Throws `UsageError` that begins with `path:line:` for
 /// anything that is not a record.
 RecordFile read_records(const std::string& path, BrokenTail tail = BrokenTail::kReject);
-/// Reads every record of a text that is already open, as from a file; `path` is for messages.
+/// Reads every record of a stream; `path` is only for messages.
 RecordFile read_records(std::istream& in, const std::string& path,
                         BrokenTail tail = BrokenTail::kReject);
 
-/// Calls `take` with every line of a text of records that is not blank.
-/// Returns warnings as RecordFile has them.  Throws UsageError that begins with
-/// `path:line:` where `take` throws one.
+/// Calls `take` with every line of a text of records that is not blank.  Returns warnings as
+/// RecordFile has them.  Throws UsageError that begins with `path:line:` if `take` throws one.
 std::vector<std::string> for_each_record(std::istream& in, const std::string& path, BrokenTail tail,
                                          const std::function<void(const std::string& line)>& take);
 
-/// Removes a regular file that holds nothing and that no RecordWriter has open. Whatever else lies
-/// there stays, without a word.
+/// Removes a regular file that is empty and that no RecordWriter has open.  Otherwise does nothing
+/// and reports nothing.
 void remove_if_empty(const std::string& path);
 
-/// Case and repetition of every record that `--resume` need not run again: one without an error is
-/// named by `Configuration::key()`, one that could not run by its key and the reason, so that it
-/// runs where the reason is gone.
+/// Returns case and repetition of every record that `--resume` need not run again.  A record
+/// without an error is named by `Configuration::key()`; one of a case that could not run by its key
+/// and the reason, so that the case runs once the reason is gone.
 std::set<std::pair<std::string, int>> completed(std::span<const RunRecord> records);
 
 }  // namespace paceline::records

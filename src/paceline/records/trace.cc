@@ -22,12 +22,12 @@ using nlohmann::ordered_json;
 
 constexpr std::array<std::string_view, 4> kTrackNames{"forward", "backward", "update",
                                                       "communication"};
-constexpr int kMostLanes = 1000;  // thread ids of a track
+constexpr int kMostLanes = 1000;  // most rows of a track; its thread ids
 
 struct Kind {
   std::string_view category;
   Track track;
-  std::string_view before;  // the name
+  std::string_view before;  // put before the name
 };
 
 constexpr std::array<Kind, 5> kKinds{{
@@ -38,11 +38,10 @@ constexpr std::array<Kind, 5> kKinds{{
     {"transfer", Track::kComm, ""},
 }};
 
-// The spans that are open in one row, as the ends of those around the next.
+// The spans that are open in one row, as their ends, the outermost first.
 using Lane = std::vector<std::int64_t>;
 
-// Gives each span of one track the first row in which it lies beside or
-// within the spans before it.
+// Gives each span of one track the first row in which it lies beside or within the earlier spans.
 class Lanes {
  public:
   std::size_t place(const Span& span) {
@@ -66,7 +65,7 @@ class Lanes {
   std::vector<Lane> lanes_;
 };
 
-// Writes the events one by one, so that the text is never in memory twice.
+// Writes the events one by one, so that the text is not in memory twice.
 class EventList {
  public:
   explicit EventList(std::ostream& out) : out_(out) {
@@ -111,12 +110,12 @@ void name_thread(EventList& events, int process, Track track, int thread) {
   events.add(metadata("thread_sort_index", process, thread, {{"sort_index", thread}}));
 }
 
-/// Where a span is shown.
+/// The row in which a span is shown.
 struct TraceRow {
   int process = 0, thread = 0;
 };
 
-// Times are in microseconds, the unit of the format.
+// Adds a span, with times in microseconds, the unit of the format.
 void add_span(EventList& events, const Span& span, const TraceRow& row, std::int64_t zero_ns) {
   ordered_json event{{"ph", "X"},
                      {"name", span.name},
@@ -131,8 +130,8 @@ void add_span(EventList& events, const Span& span, const TraceRow& row, std::int
   events.add(event);
 }
 
-// Sections, ranks and tracks in order; in a track by start, the longer span first, so that a span
-// comes before those that it holds.
+// Sorts by section, rank and track; within a track by start and then with the longer span first, so
+// that a span comes before those that it contains.
 void sort_spans(std::vector<Span>& spans) {
   const auto place = [](const Span& s) {
     return std::tuple(s.section, s.rank, s.track, s.start_ns, -s.duration_ns);
@@ -168,13 +167,13 @@ Span make_span(Activity activity, std::string name, const SpanArgs& args) {
 void write_trace(std::ostream& out, std::vector<Span> spans, const TraceNames& names) {
   sort_spans(spans);
   const std::int64_t zero_ns = earliest(spans);
-  int ranks = 0;  // of the largest section
+  int ranks = 0;  // the largest rank number plus 1
   for (const Span& span : spans) {
     ranks = std::max(ranks, span.rank + 1);
   }
   EventList events(out);
-  std::map<int, std::map<Track, Lanes>> lanes;  // by process
-  std::map<int, std::set<int>> named;           // their threads
+  std::map<int, std::map<Track, Lanes>> lanes;  // rows of each track, by process
+  std::map<int, std::set<int>> named;           // threads that have a name, by process
   for (const Span& span : spans) {
     const int process = span.section * ranks + span.rank;
     if (!lanes.contains(process)) {

@@ -13,8 +13,8 @@ namespace paceline::records {
 /// The rows of a rank in a trace, from top to bottom.
 enum class Track : std::uint8_t { kForward, kBackward, kUpdate, kComm };
 
-/// What one rank did from `start_ns` for `duration_ns`.  All ranks' starts are on one clock; its
-/// zero is free.
+/// What one rank did from `start_ns` on for `duration_ns`.  The starts of all ranks are on one
+/// clock, whose zero is arbitrary.
 struct Span {
   std::string name;      // "layer1.0.conv1", "all-reduce bucket 3"
   std::string category;  // forward, backward, wait, transfer, update
@@ -26,40 +26,38 @@ struct Span {
   std::map<std::string, std::int64_t> args;  // {"bytes", ...}, units in keys
 };
 
-/// What a rank did.  A span's track, its category, the beginning of its name and the keys of its
-/// args follow from it, so that measured and predicted traces have the same.
+/// What a rank does in a span.  It determines the span's track, its category, the beginning of its
+/// name and the keys of its args, so that measured and predicted traces agree in these.
 enum class Activity : std::uint8_t {
-  kForward,   // of the training thread, waits included
+  kForward,   // on the training thread, waits included
   kBackward,  // likewise
-  kWait,      // the training thread stood before what the name says
-  kUpdate,    // a kernel beside model work
-  kTransfer   // from its issue to the engine's report
+  kWait,      // the training thread waits for what the name says
+  kUpdate,    // a kernel that is not model work
+  kTransfer   // from its issue until the engine reports its end
 };
 
 struct SpanArgs {
   std::optional<std::int64_t> step{};
-  std::optional<std::int64_t> bytes{};  // of a transfer: its payload, of
-                                        // messages what this rank sends
+  std::optional<std::int64_t> bytes{};  // the payload of a transfer; of messages, what this rank
+                                        // sends
 };
 
-/// A span without rank and times.
+/// Makes a span without rank and times.
 Span make_span(Activity activity, std::string name, const SpanArgs& args);
 
-/// What a trace calls its parts.
+/// The names that a trace shows for its parts.
 struct TraceNames {
-  std::map<int, std::string> ranks{};   // beside a rank's number: a host
-  std::vector<std::string> sections{};  // before a rank, where there are several
+  std::map<int, std::string> ranks{};   // text beside a rank's number: its host
+  std::vector<std::string> sections{};  // text before a rank, if there are several sections
 };
 
 /// Writes the spans of all ranks as one file in the Trace Event Format (JSON object form), which
-/// ui.perfetto.dev and chrome://tracing open: a process
-/// per section and rank, a thread per track.  Spans of a track that overlap without one holding the
-/// other get further threads, as a viewer shows only nested spans in one row.  Times count from the
-/// earliest span.
+/// ui.perfetto.dev and chrome://tracing open: one process per section and rank, one thread per
+/// track. Spans of a track that overlap without one containing the other go to further threads,
+/// since a viewer shows only nested spans in one row.  Times count from the earliest span.
 void write_trace(std::ostream& out, std::vector<Span> spans, const TraceNames& names = {});
 
-/// Writes the trace of write_trace() into a file, whole or not at all.  Throws
-/// `WorldError`.
+/// Writes the trace of write_trace() into a file, whole or not at all.  Throws `WorldError`.
 void write_trace_file(const std::string& path, std::vector<Span> spans,
                       const TraceNames& names = {});
 
