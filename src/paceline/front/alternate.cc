@@ -38,11 +38,11 @@ namespace {
 namespace fs = std::filesystem;
 using records::RunRecord;
 
-// Commands that were asked to end may finish their step.
+// Commands that were asked to end have this time to finish their step.
 constexpr std::chrono::seconds kCommandStopGrace{30};
 constexpr std::string_view kPlaceholder = "{records}";
 
-// The words with the file's path in place of {records}.
+// Returns the words with the file's path in place of {records}.
 std::vector<std::string> with_records(std::vector<std::string> words, const std::string& path) {
   for (std::string& word : words) {
     for (std::size_t at = word.find(kPlaceholder); at != std::string::npos;
@@ -53,7 +53,7 @@ std::vector<std::string> with_records(std::vector<std::string> words, const std:
   return words;
 }
 
-// The allowed variables that a command begins with, and those that it inherits.
+// Returns the allowed variables that the words of a command set first, and those that it inherits.
 std::map<std::string, std::string> variables_of(const std::vector<std::string>& command) {
   std::map<std::string, std::string> variables = records::allowed_variables(environ);
   for (const std::string& word : command) {
@@ -98,8 +98,9 @@ class Alternating {
   }
 
  private:
-  // In random order, each side equally often (but for one run of an odd number): what going first
-  // costs falls on both.  Runs that may end early have each side first once in two of them.
+  // Chooses at random which side comes first in each run, each equally often (but for one run of an
+  // odd number), so that the cost of going first falls on both.  If runs may end early, each side
+  // is first once in every two of them.
   void shuffle_firsts() {
     Random random(wanted_.seed);
     std::size_t odd = random.below(2);
@@ -112,7 +113,7 @@ class Alternating {
     }
   }
 
-  // A command of `flag` before or after a run.  Whether to go on.
+  // Runs the shell command of `flag` before or after a run.  Returns whether to go on.
   bool run_beside(const Alternation::Side& side, std::string_view flag, const std::string& text,
                   int run) {
     if (text.empty()) {
@@ -123,8 +124,8 @@ class Alternating {
     return go_on_after(ending, fmt::format("{} of {}", flag, side.name), side.log, run);
   }
 
-  // Keeps why the alternation ends, if `ending` ends it; what ended it first stands.  Whether to go
-  // on.
+  // Stores why the alternation ends, if `ending` ends it and nothing else has ended it before.
+  // Returns whether to go on.
   bool go_on_after(const launch::ChildExit& ending, const std::string& name, const std::string& log,
                    int run) {
     const bool failed = ending.exit_code != 0 || ending.timed_out;
@@ -136,8 +137,8 @@ class Alternating {
     return !failed && !stopped;
   }
 
-  // Whether to go on.  What a run left that failed, was stopped or cannot be read is cleaned up,
-  // too.
+  // Takes one run of one side.  Returns whether to go on.  The cleanup also follows a run that
+  // failed, was stopped or left unreadable records.
   bool measure(std::size_t number, int run) {
     const Alternation::Side& side = wanted_.sides[number];
     const auto clean_up = [&] { return run_beside(side, "--cleanup", side.cleanup, run); };
@@ -179,7 +180,7 @@ class Alternating {
     return ended_well;
   }
 
-  // Records of one command cannot be compared with the other's wall time.
+  // Throws if only one side left records: these cannot be compared with the other's wall time.
   void check_kinds() const {
     if (wanted_.needs_records && !left_records_[0] && !left_records_[1]) {
       throw UsageError(
@@ -194,7 +195,7 @@ class Alternating {
     }
   }
 
-  // `left`: the file for its records; empty: none.
+  // Starts a command.  `left` is the file for its records; empty: none.
   static pid_t start(const std::vector<std::string>& words, const std::string& log,
                      const std::string& left) {
     Command command;
@@ -207,7 +208,7 @@ class Alternating {
     return spawn(command);
   }
 
-  // What the command left; the file goes.
+  // Returns the records that the command left, and removes their file.
   static records::ForeignRecords take_records(const std::string& path) {
     records::ForeignRecords found;
     if (!fs::exists(path)) {
@@ -220,7 +221,7 @@ class Alternating {
     return found;
   }
 
-  // The table of nccl-tests that the log has behind its first `logged` bytes.
+  // Returns the operations of the nccl-tests table after the first `logged` bytes of the log.
   static std::vector<records::CommRecord> printed_operations(const Alternation::Side& side,
                                                              std::uintmax_t logged,
                                                              const std::string& started_at) {
@@ -247,7 +248,7 @@ class Alternating {
     return one;
   }
 
-  // Appends what was found to the side's file.
+  // Appends what was found in a run to the side's file.
   void keep(std::size_t number, int run, records::ForeignRecords& found) {
     for (RunRecord& one : found.runs) {
       if (one.run > 0) {
@@ -273,11 +274,11 @@ class Alternating {
   }
 
   const Alternation& wanted_;
-  std::vector<std::size_t> firsts_;  // by run
+  std::vector<std::size_t> firsts_;  // the side that comes first, by run
   launch::SupervisorSignals signals_;
   std::vector<std::unique_ptr<records::RecordWriter>> writers_;
   records::HostEnvironment host_;
-  std::array<bool, 2> left_records_{};  // in the run before
+  std::array<bool, 2> left_records_{};  // in the last run, by side
   AlternationEnd end_;
 };
 

@@ -9,45 +9,43 @@
 
 namespace paceline::front {
 
-/// Two commands to be run in turns.
+/// Two commands that are to be run in turns.
 struct Alternation {
   struct Side {
     std::string name;                  // A, B
-    std::vector<std::string> command;  // looked up in PATH; NAME=value first
-    std::string records;               // the file that gathers its records
-    std::string log;                   // takes all that it prints
-    /// Commands of a shell before and after each run, outside of its time, the latter also after a
-    /// run that failed or was stopped; empty: none.
+    std::vector<std::string> command;  // looked up in PATH; may begin with NAME=value
+    std::string records;               // the file that collects its records
+    std::string log;                   // the file that gets all of its output
+    /// Shell commands that run before and after each run, outside its measured time.  `cleanup`
+    /// also runs after a run that failed or was stopped.  Empty: none.
     std::string prepare{}, cleanup{};
   };
   Side sides[2];
-  int runs = 6;  // a side; the most, where `is_enough` may end them earlier
-  /// Asked after each complete run of both sides; null: all runs are taken.
+  int runs = 6;  // per side; at most this many if `is_enough` may end them earlier
+  /// Asked after each complete run of both sides whether to end; null: all runs are taken.
   std::function<bool()> is_enough{};
-  bool needs_records = false;  // wall times alone are rejected
+  bool needs_records = false;  // whether wall times without records are rejected
   std::uint64_t seed = 0;
   std::chrono::milliseconds deadline{3'600'000};  // of one command
 };
 
 /// How an alternation ended.
 struct AlternationEnd {
-  int complete_runs = 0;  // of both sides
-  int stop_signal = 0;    // we were told to stop by it
-  std::string failure;    // why a command ended it, in one sentence
+  int complete_runs = 0;  // runs that both sides completed
+  int stop_signal = 0;    // the signal that told this process to stop; 0: none
+  std::string failure;    // why a command ended the alternation, in one sentence
 };
 
-/// Runs both commands `runs` times in turns; which of them comes first is
-/// drawn anew for each run, of runs that may end early for each two of them.  A command finds a
-/// file for its records in the variable PACELINE_RECORDS and wherever its words say {records};
-/// those that it leaves are appended to the side's file as run 0, 1, ...  From a command that
-/// leaves none, the operations are taken whose table (nccl-tests) it printed, else its wall time as
-/// the one step of a run.
+/// Runs both commands `runs` times in turns.  Which of them comes first in a run is random, but
+/// each does so equally often; with `is_enough`, once in every two runs.  A command finds a file
+/// for its records in the variable PACELINE_RECORDS and wherever its words contain {records}.  The
+/// records that it leaves there are appended to the side's file as run 0, 1, ...  If a command
+/// leaves none, the operations are taken from the table that it printed (nccl-tests), else its wall
+/// time as the one step of a run.
 ///
-/// A command that fails, one of `prepare` or `cleanup` among them, or that passes its deadline,
-/// ends the alternation, and so
-/// does a signal; what was measured until then is in the files.  Throws UsageError where only one
-/// of the two leaves records, or none and records
-/// are needed.
+/// A command that fails, including `prepare` and `cleanup`, or that exceeds its deadline ends the
+/// alternation, and so does a signal; what was measured until then is in the files.  Throws
+/// UsageError if only one of the two leaves records, or if neither does and records are needed.
 AlternationEnd alternate(const Alternation& alternation);
 
 }  // namespace paceline::front

@@ -35,17 +35,17 @@ using records::Configuration;
 
 constexpr int kMost = 1 << 16;
 constexpr std::chrono::minutes kDeadline{10};
-// Ends what was tried where nothing failed.
+// The end of BatchSearch::tried if no size was too large.
 constexpr std::string_view kAtBound = ", the bound of the search";
-// The rest is for the system and for what else runs.
+// The remaining memory is for the system and for other programs.
 constexpr double kShareOfMemory = 0.8;
 
-// Words of the program's own rejection for memory (rank/estimate.cc).
+// Words of this program's own rejection for lack of memory (rank/estimate.cc).
 constexpr const char* kNoRoom = "GB on this host, which has";
-// PyTorch's, of batch norm.
+// Words of PyTorch's rejection by batch norm.
 constexpr const char* kTooFew = "Expected more than 1 value per channel";
-// With these words JAX and oneDNN, TensorFlow's library, give up where memory has a limit; without
-// one they may mean something else.
+// Words with which JAX and oneDNN, TensorFlow's library, give up under a limit on memory; without a
+// limit they may mean something else.
 constexpr auto kUnderLimit = std::to_array<const char*>(
     {"YNNPACK operation failed", "could not create a primitive", "could not execute a primitive"});
 
@@ -54,9 +54,8 @@ bool says_any(const std::string& text, std::span<const char* const> words) {
                              [&](const char* one) { return text.find(one) != std::string::npos; });
 }
 
-/// What this process starts may not hold more memory of its own while it
-/// lives.  Mapped files and reserved addresses, of which PyTorch has many,
-/// do not count.
+/// Limits the memory of the processes that are started during its lifetime.  Mapped files and
+/// reserved addresses, of which PyTorch has many, do not count.
 class MemoryLimit {
  public:
   explicit MemoryLimit(std::optional<rlim_t> bytes) {
@@ -73,7 +72,7 @@ class MemoryLimit {
   rlimit before_{};
 };
 
-/// Cases for which this is equal share a search.
+/// Returns the part of a case that its search depends on; cases with equal parts share a search.
 Configuration searched(Configuration c) {
   c.batch_size = cases::kLargestBatch;
   c.ranks = 1;
@@ -84,7 +83,7 @@ Configuration searched(Configuration c) {
   return c;
 }
 
-/// `paceline run` of the case with `batch` samples.
+/// Returns the arguments of `paceline run` for the case with a batch size of `batch`.
 std::vector<std::string> run_of(Configuration c, int batch, const std::string& records) {
   c.batch_size = batch;
   std::vector<std::string> words = cases::flags_of(c);
@@ -100,7 +99,7 @@ fs::path make_folder() {
   return path;
 }
 
-/// The runs of a search, whose records and output go to a folder of their own.
+/// The runs of a search, whose records and output go to a separate folder.
 class Trials {
  public:
   explicit Trials(std::int64_t limit_bytes)
@@ -139,11 +138,11 @@ class Trials {
         batch, why));
   }
 
-  /// Why the last size that was too large did not run.
+  /// Returns why the last size that was too large did not run.
   const std::string& last_rejection() const { return last_rejection_; }
 
  private:
-  // The record's reason; of a run that left none, its last words.
+  // Returns the reason in the record; if the run left none, its last line of output.
   std::string why_not(const std::string& records) const {
     if (fs::exists(records)) {
       for (const records::RunRecord& record :
@@ -156,7 +155,7 @@ class Trials {
     return runs_.last_output_line();
   }
 
-  // What the ranks of the last run printed.
+  // Returns what the ranks of the last run printed.
   std::string output() const {
     std::string all;
     std::error_code none;
@@ -172,7 +171,7 @@ class Trials {
   std::string last_rejection_;
 };
 
-/// By key of a search: its size and what was tried, from earlier records.
+/// Returns the results of searches in earlier records, by the key of searched().
 std::map<std::string, BatchSearch> searched_before(const cases::Settings& settings) {
   std::map<std::string, BatchSearch> found;
   if (!settings.resume || !fs::exists(settings.records)) {
@@ -189,7 +188,7 @@ std::map<std::string, BatchSearch> searched_before(const cases::Settings& settin
   return found;
 }
 
-/// " into 3.2 GB"; of a GPU its own memory is the limit.
+/// Returns " into 3.2 GB"; empty for a GPU, whose own memory is the limit.
 std::string limit_text(const Configuration& c, std::int64_t limit_bytes) {
   return c.device == "cpu" ? fmt::format(" into {:.1f} GB", static_cast<double>(limit_bytes) * 1e-9)
                            : "";

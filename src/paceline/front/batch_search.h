@@ -10,29 +10,29 @@
 
 namespace paceline::front {
 
-/// How a run with a size ended.
+/// How a run with one batch size ended.
 enum class Fit : std::uint8_t {
   kFits,
-  kTooLarge,  // for the memory
-  kTooSmall   // for the network: batch norm rejects one value per channel
+  kTooLarge,  // too large for the memory
+  kTooSmall   // too small for the network: batch norm rejects one value per channel
 };
 
-/// How a search for the largest size went.
+/// The result of a search for the largest batch size.
 struct BatchSearch {
-  int largest = 0;    // 0: none fits
-  int above = 0;      // the least size that was too large; 0: none was
+  int largest = 0;    // the largest size that fits; 0: none does
+  int above = 0;      // the smallest size that was too large; 0: none was
   std::string tried;  // "1 fits, 2 fits, 4 does not, 3 fits"
 };
 
-/// Doubles from `unit` up to the first size that is too large, or to `most`; then bisects, to
-/// multiples of `unit`, until an eighth of the size is left.
+/// Doubles the size from `unit` on, up to the first one that is too large or to `most`.  Then
+/// bisects in multiples of `unit` until the gap is at most an eighth of the size, or one `unit`.
 BatchSearch search_batch(int unit, int most, const std::function<Fit(int)>& fits);
 
-/// Replaces the batch sizes of the cases that have `batch_size = "max"`, and notes in `searches`
-/// what was tried.  Each size is a run of its own, of one rank and few steps, with this host's
-/// memory divided by the most ranks of a case as its limit on a CPU.  With `resume` a size that the
-/// file of records has is taken.  Throws UsageError where no size fits, where all do
-/// up to the bound of the search, and where a run fails for another reason than its size.
+/// Replaces the batch sizes of the cases that have `batch_size = "max"`, and stores in `searches`
+/// what was tried.  Each size is a separate run of one rank and few steps; on a CPU its memory
+/// limit is that of this host divided by the most ranks of a case.  With `resume`, a size is taken
+/// from the record file if it has one.  Throws UsageError if no size fits, if all sizes up to the
+/// bound of the search fit, and if a run fails for another reason than its size.
 void settle_largest_batches(cases::Experiment& experiment, const cases::Settings& settings);
 
 }  // namespace paceline::front

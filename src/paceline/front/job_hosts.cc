@@ -73,7 +73,7 @@ void check_hosts(const std::vector<launch::HostRanks>& hosts) {
   }
 }
 
-/// The launcher chooses the port by itself where all ranks are on one host.
+/// Throws if a rendezvous is given: the launcher itself chooses the port for ranks on one host.
 void reject_rendezvous(int world, const HostAccess& access) {
   if (!access.rendezvous.empty()) {
     throw UsageError(fmt::format(

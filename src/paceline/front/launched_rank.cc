@@ -29,9 +29,9 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr const char* kRecorded = "failure/recorded";
-// For how long a rank waits until rank 0 has recorded a failure.
+// How long a rank waits until rank 0 has recorded a failure.
 constexpr milliseconds kRecordTimeout{2000};
-// The store answers within this time, or its server is stopped.
+// The store answers within this time unless its server is stopped.
 constexpr milliseconds kAnswerTimeout{300};
 
 std::unique_ptr<Front> make_front(cases::JobSpec& job) {
@@ -43,7 +43,7 @@ std::unique_ptr<Front> make_front(cases::JobSpec& job) {
   return results;
 }
 
-/// All repetitions of a job on a rank that another launcher started.
+/// Runs all repetitions of a job on a rank that another launcher started.
 class LaunchedRank {
  public:
   LaunchedRank(const engines::RankContext& context, const launch::StopSignals& stop)
@@ -66,7 +66,7 @@ class LaunchedRank {
       }
     } catch (...) {
       in_session_ = false;
-      if (world_.self.world == 1) {  // where nothing calls fail()
+      if (world_.self.world == 1) {  // nothing calls fail() then
         show("");
       }
       throw;
@@ -77,21 +77,21 @@ class LaunchedRank {
     return code == 0 && results_ ? results_->status() : code;
   }
 
-  /// Before a failure ends this process: records the case that was under way, and on rank 0 prints
-  /// what there is.
+  /// Called before a failure ends this process: records the case under way, and on rank 0 prints
+  /// the results so far.
   void fail(launch::FailureNotice& cause) {
     if (!shared_) {
       return;
     }
     std::call_once(recorded_, [&] { record(cause); });
-    // The thread that prints may be the one that is stuck.
+    // Does not wait for the lock: the thread that prints may be the one that hangs.
     const std::unique_lock lock(front_, std::try_to_lock);
     if (!lock) {
       return;
     }
     try {
       print(cause.exit_code == kUsageErrorStatus ? "" : "paceline: the run failed: ");
-    } catch (const std::exception& error) {  // as of a full disk
+    } catch (const std::exception& error) {  // such as a full disk
       fmt::print(stderr, "warning: {}\n", error.what());
     }
     if (!in_session_) {
@@ -100,7 +100,7 @@ class LaunchedRank {
   }
 
  private:
-  // No rank is in a session; rank 0's process is the front.
+  // Called while no rank is in a session; the process of rank 0 is the front.
   void begin() {
     if (results_) {
       results_->begin(*world_.store, job_.run);
@@ -118,7 +118,7 @@ class LaunchedRank {
             .access = &window_};
   }
 
-  // Rank 0's job, with the network interface of this host.
+  // Returns rank 0's job, with the network interface of this host.
   cases::JobSpec share(const ResolveJob& resolve) {
     const rank::HostCores cores = rank::host_cores(world_, store_);
     cases::JobSpec job = resolve(world_.hosts, cores.usable);
@@ -134,7 +134,7 @@ class LaunchedRank {
   }
 
   // Records the case that the failure of a rank ends.  Launchers end all ranks once one has ended,
-  // so that the others wait here for rank 0.
+  // so that the other ranks wait here until rank 0 has recorded it.
   void record(const launch::FailureNotice& cause) {
     launch::KeyValueStore& store = *world_.store;
     if (!launch::answers(world_.store, kAnswerTimeout)) {
@@ -152,12 +152,12 @@ class LaunchedRank {
       } else {
         launch::wait_for(store, kRecorded, kRecordTimeout);
       }
-    } catch (const std::exception& error) {  // as of a full disk
+    } catch (const std::exception& error) {  // such as a full disk
       fmt::print(stderr, "warning: the case that failed is not recorded: {}\n", error.what());
     }
   }
 
-  // Where the window has not told its samples, because its thread hangs.
+  // Tells the samples of the window, if its thread hangs and has not told them.
   void tell_of_window() {
     held_ = std::unique_lock(window_.mutex);
     if (window_.tell) {
@@ -165,8 +165,8 @@ class LaunchedRank {
     }
   }
 
-  // Launchers ask all ranks to stop where one has died.  Returns the sentence of that rank; empty
-  // where there is none.
+  // Records a failure that made the launcher stop all ranks.  Returns the sentence about the rank
+  // that failed; empty if there is none or if it is this rank.
   std::string record_if_ended(int code) {
     if (code != kSignalStatus + SIGTERM || !(results_ || engines::is_killed_soon(world_))) {
       return "";
@@ -195,14 +195,14 @@ class LaunchedRank {
   const launch::StopSignals& stop_;
   launch::PrefixStore store_;
   cases::JobSpec job_;
-  std::atomic<bool> shared_ = false;  // job_ is there
+  std::atomic<bool> shared_ = false;  // whether job_ is set
   std::atomic<bool> in_session_ = true;
   rank::WindowAccess window_;
-  std::unique_lock<std::mutex> held_;  // of the window, to the end
+  std::unique_lock<std::mutex> held_;  // the window's lock, kept to the end
   std::once_flag recorded_;
-  std::mutex front_;  // guards what follows
+  std::mutex front_;  // guards the members below
   bool shown_ = false;
-  std::unique_ptr<Front> results_;  // on rank 0
+  std::unique_ptr<Front> results_;  // null except on rank 0
 };
 
 }  // namespace

@@ -28,7 +28,7 @@ records::Warning above_line() {
           .advice = "measure again on an idle machine"};
 }
 
-// The hosts that were measured, with their ranks.
+// Returns the hosts that were measured, with their numbers of ranks.
 std::vector<cluster::ClusterHost> hosts_of(const records::Environment& environment,
                                            const std::vector<int>& ranks_per_host) {
   std::vector<cluster::ClusterHost> hosts;
@@ -72,7 +72,7 @@ void OperationResults::take(launch::KeyValueStore& store) {
 
 void OperationResults::show(const std::string& ended) {
   if (!ended.empty() && isatty(STDERR_FILENO) == 1) {
-    fmt::print(stderr, "\r\033[K");  // over the progress of a lost rank
+    fmt::print(stderr, "\r\033[K");  // overwrites the progress of a lost rank
   }
   const std::vector<records::CommRecord> shown = with_line(records_, line_bytes_per_s_);
   for (const records::CommRecord& record : shown) {

@@ -12,17 +12,17 @@
 
 namespace paceline::front {
 
-/// The records with the rate of the line that was measured around them, and the warnings that
-/// follow from it.
+/// Returns the records with the rate of the line, which was measured before and after them, and
+/// with the warnings that follow from it.
 std::vector<records::CommRecord> with_line(std::vector<records::CommRecord> records,
                                            double line_bytes_per_s);
 
-/// The front of a job of operations.  It writes their records at the end, when the line has been
-/// measured a second time.
+/// The front of a job of operations.  It writes their records at the end, after the second
+/// measurement of the line.
 class OperationResults final : public Front {
  public:
-  /// Throws UsageError where the records cannot be written, their file holds others, or the format
-  /// is unknown.
+  /// Throws UsageError if the records cannot be written, their file holds records of another kind,
+  /// or the format is unknown.
   explicit OperationResults(const cases::JobSpec& job);
 
   void begin(launch::KeyValueStore& /*store*/, int /*run*/) override {}
@@ -31,7 +31,7 @@ class OperationResults final : public Front {
                                         const std::string& /*why*/) override {
     return {};
   }
-  /// Writes no fits where the run ended early.
+  /// Writes no fits if the run ended early.
   void show(const std::string& ended) override;
   bool has_samples() const override { return !records_.empty(); }
   std::string failures_in() const override { return {}; }

@@ -13,7 +13,7 @@
 namespace paceline::front {
 namespace {
 
-// What was asked to end may finish its step.
+// A run that was asked to end has this time to finish its step.
 constexpr std::chrono::seconds kJobStopGrace{5};
 
 }  // namespace

@@ -10,18 +10,18 @@
 
 namespace paceline::front {
 
-/// Runs this very program with other arguments, one run after the other, and leaves no process
-/// behind, whatever ends us.  Must be made before any other thread of the process.
+/// Runs this program itself with other arguments, one run after the other.  It leaves no process
+/// behind, however this process ends.  Must be made before the process has any other thread.
 class OwnRuns {
  public:
-  /// What a run prints goes to the file `log`, in place of what the run before did.
+  /// The output of a run goes to the file `log`, where it replaces that of the previous run.
   explicit OwnRuns(std::string log) : log_(std::move(log)) {}
 
-  /// Ends at `deadline`, and at a signal to us; `stop_signal` then has it.
+  /// Ends the run at `deadline` or when this process gets a signal, which is then `stop_signal`.
   launch::ChildExit run(const std::vector<std::string>& arguments,
                         std::chrono::milliseconds deadline);
 
-  /// Why the last run failed: the last line that it printed, else its code.
+  /// Returns why the last run failed: the last line that it printed, else its exit code.
   std::string last_output_line() const;
 
  private:
@@ -30,7 +30,7 @@ class OwnRuns {
   launch::SupervisorSignals signals_;
 };
 
-/// The last line of a log that holds anything; empty where there is none.
+/// Returns the last line of a log that is not blank; empty if there is none.
 std::string last_line(const std::string& log);
 
 }  // namespace paceline::front

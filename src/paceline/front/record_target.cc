@@ -23,7 +23,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// Makes the file; false where it is there already.
+/// Creates the file.  Returns false only if it exists already.
 bool make_new(const std::string& path) {
   return Descriptor(open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL, 0666)).is_open() ||
          errno != EEXIST;
@@ -85,7 +85,7 @@ RecordTarget::~RecordTarget() {
     records::remove_if_empty(path_);
   }
   if (makes_folder_) {
-    rmdir("results");  // fails where something is in it
+    rmdir("results");  // fails if the folder is not empty
   }
 }
 

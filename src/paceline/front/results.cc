@@ -44,8 +44,8 @@ std::string ended_by(int signal) {
 
 namespace {
 
-// Before the writer cuts an unfinished last line off.  Throws UsageError with the line that is no
-// record.
+// Warns of an unfinished last line before the writer cuts it off.  Throws UsageError with the line
+// that is no record.
 void warn_of_records(const std::string& path) {
   if (!std::filesystem::is_regular_file(path)) {
     return;
@@ -62,7 +62,7 @@ Results::Results(cases::JobSpec& job) : experiment_(job.experiment) {
   cases::Settings& settings = job.settings;
   if (report::find_format(settings.format).in_python || !settings.json.empty() ||
       !settings.logs.empty()) {
-    python_module("paceline.reports");  // missing: better now than at the end
+    python_module("paceline.reports");  // a missing module should fail now, not at the end
   }
   if (settings.records.empty() && settings.resume) {
     throw UsageError("--resume: needs --records FILE, the file of the run to go on with");
@@ -155,12 +155,12 @@ std::optional<std::string> Results::add_failed(launch::KeyValueStore& store,
   return key;
 }
 
-// What is printed: with --resume earlier records belong to the run.
+// Returns the records to print; with --resume, earlier records belong to the run.
 std::span<const records::RunRecord> Results::records_of_run() const {
   return std::span(records_).subspan(settings_.resume ? 0 : earlier_);
 }
 
-// The part of `text` behind what has been printed; all of it if `text` does not begin with that.
+// Prints the part of `text` after what has been printed; all of it if `text` begins otherwise.
 void Results::print(const std::string& text) {
   const std::size_t from = text.starts_with(printed_) ? printed_.size() : 0;
   std::fwrite(text.data() + from, 1, text.size() - from, stdout);
@@ -176,7 +176,7 @@ void Results::show_rows() {
   const std::string text = format.render(records_of_run());
   if (text.size() > printed_.size() && text.starts_with(printed_)) {
     if (isatty(STDERR_FILENO) == 1) {
-      fmt::print(stderr, "\r\033[K");  // over the progress of the next case
+      fmt::print(stderr, "\r\033[K");  // overwrites the progress of the next case
     }
     print(text);
   }
@@ -244,7 +244,7 @@ void Results::write_page() const {
   fmt::print(stderr, "page: {}\n", settings_.page);
 }
 
-// Of every case of the record file, whose order names them.
+// Writes the logs of all cases of the record file, since their order determines the logs' names.
 void Results::write_logs() const {
   if (!settings_.logs.empty()) {
     report::write_case_logs(
@@ -255,7 +255,7 @@ void Results::write_logs() const {
 
 void Results::show_predictions(const std::vector<records::RunRecord>& shown) const {
   if (settings_.format != "table" && settings_.format != "trainers") {
-    return;  // for programs, or as other tools print
+    return;  // other formats are for programs, or those of other tools
   }
   std::optional<cluster::Cluster> cluster;
   if (!settings_.cluster.empty()) {
@@ -268,7 +268,8 @@ void Results::show_predictions(const std::vector<records::RunRecord>& shown) con
   }
 }
 
-// One compute rate prices all cases, also those that an earlier run of the same file recorded.
+// Adds predictions.  One compute rate prices all cases, including those that an earlier run of the
+// same file recorded.
 void Results::add_virtual_times(std::vector<records::RunRecord>& shown) {
   records::RecordFile file;
   if (!target_->is_stream()) {
@@ -306,7 +307,7 @@ void Results::show(const std::string& ended) {
   write_page();
 }
 
-// "12 cases"; of several repetitions "36 runs of 12 cases".
+// Returns "12 cases"; with several repetitions "36 runs of 12 cases".
 std::string Results::case_runs(std::size_t all) const {
   const auto runs = static_cast<std::int64_t>(all);
   return experiment_.runs == 1 ? counted(runs, "case")

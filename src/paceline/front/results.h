@@ -18,68 +18,67 @@
 
 namespace paceline::front {
 
-/// "paceline: SIGINT ended the run: "
+/// Returns "paceline: SIGINT ended the run: ", the beginning of a message.
 std::string ended_by(int signal);
 
 /// The front of a sweep of cases.
 class Results final : public Front {
  public:
-  /// Chooses the settings' `records` where it is empty, and creates its folder and that of --logs.
-  /// Ranks are told no file that is a device or a pipe. Throws UsageError where an output cannot be
-  /// written, the format is unknown, the record file holds something else, or the logs are of other
-  /// records.
+  /// Chooses the settings' `records` if it is empty, and creates its folder and that of --logs.
+  /// For a device or a pipe `job` gets no record file, so that the ranks are told none.  Throws
+  /// UsageError if an output cannot be written, the format is unknown, the record file holds
+  /// something else, or the logs are from other records.
   explicit Results(cases::JobSpec& job);
 
   Results(const Results&) = delete;
   Results& operator=(const Results&) = delete;
 
-  /// Also tells the ranks what is finished.
+  /// Also tells the ranks which cases are finished.
   void begin(launch::KeyValueStore& store, int run) override;
 
-  /// Appends the records of these cases, and prints their rows where the format's rows do not
-  /// depend on later ones.
+  /// Appends the records of these cases, and prints their rows if rows of the format do not depend
+  /// on later records.
   void take(launch::KeyValueStore& store) override;
 
-  /// There is no record where no case is under way, or where it is the only case and has no sample.
+  /// Makes no record if no case is under way, or if it is the only case and has no samples.
   std::optional<std::string> add_failed(launch::KeyValueStore& store,
                                         const std::string& why) override;
 
-  /// Prints the records that were not yet shown, below a table the predictions of its cases on the
-  /// cluster file, and writes --json, --logs and --page.  With
-  /// --resume, earlier records of the same cases belong to the run.  Of a run
-  /// that ended early it says which command resumes it.
+  /// Prints the records that were not yet shown, and below a table the predictions of its cases on
+  /// the cluster file; writes --json, --logs and --page.  With --resume, earlier records of the
+  /// same cases belong to the run.  For a run that ended early, prints which command resumes it.
   void show(const std::string& ended) override;
 
-  /// The number of recorded repetitions of cases, and of all.
+  /// The number of recorded repetitions of cases, and the number of all repetitions.
   struct Tally {
     std::size_t finished = 0, all = 0;
   };
   Tally tally() const;
 
-  /// Also says how many cases failed.
+  /// Also prints how many cases failed.
   int status() override;
 
-  /// The records of the run's cases; with --resume, earlier ones too.
+  /// Returns the records of the run's cases; with --resume also the earlier ones.
   std::span<const records::RunRecord> records_of_run() const;
 
   bool has_samples() const override;
   std::string failures_in() const override;
 
-  /// What the run has of one of its repetitions, by the cases' keys.
+  /// The outcomes of the cases in one repetition, by the cases' keys.
   struct Tries {
-    std::set<std::string> done;         // with a record that is no failure
-    std::map<std::string, int> failed;  // since this run began; of the others
+    std::set<std::string> done;         // cases with a record that is no failure
+    std::map<std::string, int> failed;  // failures in this run, of the other cases
   };
   Tries tries(int run) const;
 
-  /// Whether every case has its record already (--resume); prints that on stderr.
+  /// Whether every case already has its record (--resume).  If so, prints that on stderr.
   bool print_if_complete() const;
 
  private:
-  /// The number of cases with a repetition that failed and has no good record.
+  /// Returns the number of cases that have a failed repetition without a good record.
   std::int64_t count_failed() const;
   void append(records::RunRecord record);
-  /// Once in each repetition.
+  /// Records the rejected cases as failed, once in each repetition.
   void add_rejected();
   void print(const std::string& text);
   void show_rows();
@@ -91,16 +90,16 @@ class Results final : public Front {
   std::string resume_text() const;
 
   cases::Experiment experiment_;
-  cases::Settings settings_;  // settled
+  cases::Settings settings_;  // with the chosen `records`
   std::optional<RecordTarget> target_;
   std::string printed_;
-  int run_ = 0;              // of the session
-  std::size_t taken_ = 0;    // of the session's cases
+  int run_ = 0;              // the current repetition
+  std::size_t taken_ = 0;    // cases taken in this repetition
   std::size_t written_ = 0;  // records in the file
   /// Records of the run's cases that earlier runs wrote, then all records that this run wrote.
   std::vector<records::RunRecord> records_;
-  std::vector<std::size_t> numbers_;  // of each in the file, from 1
-  std::size_t earlier_ = 0;           // of these, those of earlier runs
+  std::vector<std::size_t> numbers_;  // position of each in the file, from 1
+  std::size_t earlier_ = 0;           // how many of these earlier runs wrote
 };
 
 }  // namespace paceline::front

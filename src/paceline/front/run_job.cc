@@ -28,19 +28,19 @@
 namespace paceline::front {
 namespace {
 
-/// Keys of the job's store that later repetitions take over from the first.
+/// Keys of the job's store whose values later repetitions take over from the first.
 constexpr std::array<const char*, 2> kCarriedKeys{rank::kEstimateKey, rank::kTimesKey};
 using Carried = std::map<std::string, std::string>;
 
 using Variables = std::map<std::string, std::string>;
 
-// The variables with which Paceline's own ranks must start: libraries read many of them only once.
-// A program outside gets its own.
+// Returns the variables with which Paceline's own ranks must start, since libraries read many of
+// them only once.  A program outside gets its variables separately.
 Variables variables_of(const records::Configuration& c) {
   return cases::is_outside(c) ? Variables{} : c.env;
 }
 
-/// Cases whose ranks can be the same processes.
+/// Cases that can run in the same rank processes.
 struct LaunchGroup {
   cases::JobSpec job;
   Variables variables;
@@ -70,11 +70,11 @@ struct JobContext {
 
 struct Ended {
   launch::Outcome outcome;
-  std::string last_case{};    // key of the one that was begun last
-  std::string failed_case{};  // of one whose failure was recorded
+  std::string last_case{};    // key of the case that began last
+  std::string failed_case{};  // key of the case whose failure was recorded
 };
 
-// Whether trying again may mend a failure.
+// Whether another try may succeed after this failure.
 bool may_be_repeated(const launch::Outcome& outcome) {
   return outcome.exit_code == kWorldErrorStatus && outcome.stop_signal == 0;
 }
@@ -109,7 +109,7 @@ Ended run_once(const std::optional<cluster::Cluster>& cluster, Front& front, Lau
   return ended;
 }
 
-// The cases that are still to be run; the others have a record or failed for good.
+// Keeps the cases that are still to be run, which have no record and have not failed for good.
 void keep_unfinished(const Results::Tries& tries, cases::JobSpec& job) {
   std::erase_if(job.experiment.cases, [&](const records::Configuration& c) {
     const std::string key = c.key();
@@ -119,7 +119,7 @@ void keep_unfinished(const Results::Tries& tries, cases::JobSpec& job) {
   });
 }
 
-// What to say of the case that failed, or of a failure between two cases.
+// Describes what follows for the case that failed, or after a failure between two cases.
 std::string outcome_text(bool between, int failures, int retries, bool more) {
   if (between) {
     return more ? "no case was under way; the others go on" : "no case was under way";
@@ -131,20 +131,20 @@ std::string outcome_text(bool between, int failures, int retries, bool more) {
               : "that case is recorded as failed";
 }
 
-// Whether cases are left to run, after a failure or beside failed ones.
+// Whether cases are left to run: after a failure any that are measured, else only failed ones.
 bool has_more(const cases::JobSpec& job, const Results::Tries& tries, bool after_failure) {
   return std::ranges::any_of(job.experiment.cases, [&](const records::Configuration& c) {
     return after_failure ? !c.discard : tries.failed.contains(c.key());
   });
 }
 
-// One repetition of a group.  A case that failed is tried again as often as
-// --retries says; then the others go on.  They do so after a failure between
-// two cases, too, if a case was done since the last one.
+// Runs one repetition of a group.  A case that failed is tried again as often as --retries says;
+// then the remaining cases run.  They also run after a failure between two cases, if a case was
+// finished since the last such failure.
 launch::Outcome run_repetition(const JobContext& context, LaunchGroup& group) {
   const int retries = group.job.settings.retries;
   LaunchGroup left = group;
-  std::size_t done_before = 0;  // cases, at the last failure between two
+  std::size_t done_before = 0;  // finished cases at the last failure between two
   for (;;) {
     const Ended ended = run_once(context.cluster, context.results, left);
     group.carried = left.carried;
@@ -172,8 +172,8 @@ launch::Outcome run_repetition(const JobContext& context, LaunchGroup& group) {
   }
 }
 
-// Every repetition of every group, the groups in turn and each of them first
-// as often as the others.
+// Runs every repetition of every group.  The groups run in turn, and each comes first equally
+// often.
 launch::Outcome run_all(cases::JobSpec& job, const JobContext& context) {
   std::vector<LaunchGroup> groups = launch_groups_of(job);
   launch::Outcome outcome;
@@ -190,7 +190,7 @@ launch::Outcome run_all(cases::JobSpec& job, const JobContext& context) {
   return outcome;
 }
 
-// Repeats single cases until each is narrow enough, the widest first.
+// Repeats single cases, the widest first, until each is narrow enough.
 launch::Outcome narrow_all(const cases::JobSpec& job, const JobContext& context,
                            const Narrowing& wanted) {
   std::vector<LaunchGroup> groups = launch_groups_of(job);
@@ -221,7 +221,7 @@ launch::Outcome narrow_all(const cases::JobSpec& job, const JobContext& context,
   }
 }
 
-// What to print of a run that ended early; empty where it did not.
+// Returns what to print of a run that ended early; empty if it did not.
 std::string ending_of(const launch::Outcome& outcome) {
   if (outcome.stop_signal != 0 && outcome.message.empty()) {
     return ended_by(outcome.stop_signal);
@@ -229,7 +229,7 @@ std::string ending_of(const launch::Outcome& outcome) {
   return outcome.message.empty() ? "" : fmt::format("paceline: {}\n", outcome.message);
 }
 
-// Prints the results of a run that has ended so; returns the exit code.
+// Prints the results of a run with this outcome.  Returns the exit code.
 int finish(const launch::Outcome& outcome, Front& front) {
   if (!outcome.message.empty() && !front.has_samples()) {
     fmt::print(stderr, "paceline: {}\n", outcome.message);
@@ -281,7 +281,7 @@ int run_job(cases::JobSpec job, const std::optional<cluster::Cluster>& cluster,
     if (narrowing && outcome.exit_code == 0 && outcome.stop_signal == 0) {
       outcome = narrow_all(job, context, *narrowing);
     }
-  } catch (const WorldError& error) {  // a full disk
+  } catch (const WorldError& error) {  // such as a full disk
     outcome = {.exit_code = kWorldErrorStatus, .message = error.what()};
   }
   return finish(outcome, results);

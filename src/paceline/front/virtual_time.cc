@@ -26,7 +26,7 @@ namespace {
 
 using records::Configuration;
 
-/// Steps of the profile: few, since a network that trains here is small.
+/// The steps of the profile; they are few, since a network that trains here is small.
 constexpr int kWarmup = 3, kSteps = 20;
 
 [[noreturn]] void reject(const Configuration& c, const std::string& why) {
@@ -59,7 +59,7 @@ void check_placement(const Configuration& c, const std::string& cluster) {
   }
 }
 
-/// On the hosts of `cluster`, which `name` names.
+/// Places the ranks of a case as on the hosts of `cluster`, which is called `name`.
 void place(const std::string& name, const cluster::Cluster& cluster, Configuration& c) {
   check_virtual(c);
   if (!c.ranks_per_host.empty()) {
@@ -72,14 +72,14 @@ void place(const std::string& name, const cluster::Cluster& cluster, Configurati
   check_placement(c, name);
 }
 
-/// What the layer times of a case depend on.
+/// Returns a key of everything that the layer times of a case depend on.
 std::string layers_key(const Configuration& c) {
   return cases::key_in(
       c, {cases::Part::kNetwork, &Configuration::batch_size, &Configuration::optimizer,
           &Configuration::device, &Configuration::threads});
 }
 
-/// What a prediction is of; cases differ in their seeds and splits, too.
+/// Returns a key of what is predicted, which does not include seeds and splits.
 std::string priced_key(const Configuration& c) {
   return cases::key_in(
       c, {&Configuration::model, &Configuration::data, &Configuration::batch_size,
@@ -92,7 +92,7 @@ cluster::ProfiledModel profile_of(Configuration c) {
   return rank::profile_model(c);
 }
 
-/// With the engine of the cluster, not of this machine.
+/// Makes a request with the engine of the cluster, not of this machine.
 predict::PredictRequest request_of(const Configuration& c, const cluster::ProfiledModel& profiled,
                                    const cluster::Cluster& cluster, double device_rate) {
   predict::PredictRequest request = predict::request_of(c, cluster);

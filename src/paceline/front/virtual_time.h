@@ -12,18 +12,17 @@ namespace paceline::front {
 
 /// Prepares a run in virtual time (`settings.virtual_time`, a cluster file): gives each case the
 /// placement that its ranks have on the cluster's hosts, so that the plan that runs here is the one
-/// that is priced.  Throws UsageError, one sentence, for settings that name hosts to start on, and
-/// for a case that trains on no data, that has a placement already, that the cluster has no slots
-/// for, that predictions do not know (micro-batches, another number type, averaged statistics), or
-/// whose mathematics depend on how fast the ranks are. Where no virtual time was asked for, throws
-/// UsageError for a
-/// `settings.device_rate` and otherwise does nothing.
+/// that is priced.  Moves a case to `experiment.rejected`, with one sentence, if it trains on no
+/// data, has a placement already, finds too few slots on the cluster, is not known to predictions
+/// (micro-batches, another number type, averaged statistics), or if its mathematics depend on how
+/// fast the ranks are.  Throws UsageError if no case is left, and for settings that name hosts to
+/// start on.  Without virtual time, throws UsageError for a `settings.device_rate` and otherwise
+/// does nothing.
 void place_virtually(const cases::Settings& settings, cases::Experiment& experiment);
 
-/// Predictions of the cases of `measured` on that cluster, one for each network, data, batch, world
-/// and strategy.  Layer times are of this machine, where nothing else of the job may run now,
-/// stretched to
-/// `settings.device_rate` where that is given.
+/// Predicts the cases of `measured` on that cluster, once for each network, data, batch size,
+/// world, strategy and optimizer.  Layer times are measured on this machine, where nothing else of
+/// the job may run meanwhile, and scaled to `settings.device_rate` if that is given.
 std::vector<records::RunRecord> virtual_times(const cases::Settings& settings,
                                               std::span<const records::RunRecord> measured);
 
