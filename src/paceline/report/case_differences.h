@@ -13,7 +13,7 @@
 
 namespace paceline::report {
 
-/// A key whose value in the test differs from its value in the base.
+/// A configuration key whose value differs between the two cases of a comparison, base and test.
 struct Difference {
   std::string name;
   std::string base;

@@ -33,7 +33,7 @@ struct DiffOptions {
   double threshold = 0;
   double significance = 0.05;  // chance of any false finding among all cases
   std::uint64_t seed = 0;      // of the random draws
-  /// If the labels have more arrangements than this, the permutation test draws `draws` of them.
+  /// If the runs' labels have more permutations than this, the test draws `draws` of them.
   std::uint64_t most_arrangements = stats::PermutationOptions{}.most_arrangements;
   std::uint64_t draws = stats::PermutationOptions{}.draws;
   /// If set, the runs are evaluated after each pair; intervals and p then hold whichever pair is
@@ -121,8 +121,8 @@ struct Diff {
   /// Whether operations of engines were compared, by ranges of message sizes (operations.h).
   bool operations = false;
   RunOrder order = RunOrder::kUnknown;
-  bool exact = true;            // whether the test evaluated all arrangements
-  double arrangements = 1;      // number of arrangements of the runs' labels
+  bool exact = true;            // whether the test evaluated all permutations
+  double arrangements = 1;      // number of permutations of the runs' labels
   std::size_t needed_runs = 0;  // per side; fewer runs cannot prove anything
   /// About how many runs per side find a change of `power_change` with power 0.9 in the case whose
   /// runs scatter most; absent if no case has 3 runs.  A change is found if its interval lies

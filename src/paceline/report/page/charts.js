@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Draws a chart specification (page/sections.js) as SVG with Observable
-// Plot.  Colors are the style sheet's variables, so a change of theme needs no
-// drawing anew; series differ by shape and dashes too, never by color alone.
+// Draws a chart specification (page/sections.js) as SVG with Observable Plot.
+// Colors are variables of the style sheet, so that a change of theme needs no
+// new drawing.  Series also differ by shape and dashes, never by color alone.
 "use strict";
 
 const paceline = (() => {
   const COLORS = 6;
-  // More of either than colors, so that twelve series differ in both.
+  // There are more dashes and symbols than colors, so that twelve series differ
+  // in both.
   const DASHES = [
     null, "7 3", "2 3", "9 3 2 3", "14 4", "5 2 1 2 1 2", "1 4", "14 3 4 3",
     "4 6", "10 2 10 6", "2 2 6 2", "1 2 1 6",
@@ -22,14 +23,15 @@ const paceline = (() => {
   const axisLabel = (axis) =>
     axis.unit ? `${axis.label}, ${axis.unit}` : axis.label;
 
-  // 1200 -> "1,200", 0.25 -> "0.25": what stands at a tick.
+  // Returns the text at a tick: 1200 -> "1,200", 0.25 -> "0.25".
   const tick = (value) => {
     const size = Math.abs(value);
     if (size >= 1e6 || (size > 0 && size < 1e-3)) return value.toPrecision(2);
     return value.toLocaleString("en-US", { maximumFractionDigits: 3 });
   };
 
-  // Least and most of all numbers, with some room; from zero where asked for.
+  // Returns the least and greatest of the numbers, with some margin; from zero
+  // if the axis asks for it.
   const extent = (numbers, axis, room = 0.05) => {
     let [low, high] = d3.extent(numbers.filter(Number.isFinite));
     if (low === undefined) [low, high] = [0, 1];
@@ -44,8 +46,9 @@ const paceline = (() => {
 
   const soft = { fill: "var(--soft)", fontSize: 11 };
 
-  // Where a logarithmic axis has its ticks: at 1, 2 and 5 of every decade, at
-  // powers of ten where these would be too many, evenly where too few.
+  // Returns the ticks of a logarithmic axis: at 1, 2 and 5 of every decade; at
+  // powers of ten if these are more than `most`; evenly spaced if they are too
+  // few.
   const logTicks = ([low, high], most) => {
     const decades = d3.range(Math.floor(Math.log10(low)), Math.log10(high) + 1)
       .map((e) => 10 ** e);
@@ -55,14 +58,15 @@ const paceline = (() => {
     return fine.length <= most ? fine : decades.filter(inside);
   };
 
-  // The ticks of an axis that is `size` pixels long, `step` of them for each.
+  // Returns the ticks of an axis of `size` pixels, at least `step` pixels
+  // apart.
   const ticksOf = (axis, domain, size, step) => {
     const most = Math.max(3, Math.floor(size / step));
     return axis.log ? logTicks(domain, most) : d3.ticks(...domain, most)
       .filter((v) => v >= domain[0] && v <= domain[1]);
   };
 
-  // `stops` less those whose labels would touch the one before.
+  // Returns `stops` without those whose labels would touch the one before.
   const apart = (stops, place, pixels) => {
     const kept = [];
     for (const stop of stops) {
@@ -74,7 +78,8 @@ const paceline = (() => {
   const scale = (axis, domain) =>
     ({ type: axis.log ? "log" : "linear", domain, axis: null });
 
-  // Ticks and grid of a horizontal axis, its name with the unit below.
+  // Draws ticks and grid of a horizontal axis, and its name with the unit
+  // below.
   const bottom = (axis, ticks) => [
     Plot.gridX(ticks, { stroke: "var(--grid)", strokeOpacity: 1 }),
     Plot.text(ticks, { x: (d) => d, text: tick, frameAnchor: "bottom", dy: 15, ...soft }),
@@ -83,7 +88,7 @@ const paceline = (() => {
     }),
   ];
 
-  // Ticks and grid of a vertical axis, its name with the unit above.
+  // Draws ticks and grid of a vertical axis, and its name with the unit above.
   const side = (axis, ticks) => [
     Plot.gridY(ticks, { stroke: "var(--grid)", strokeOpacity: 1 }),
     Plot.text(ticks, {
@@ -94,12 +99,12 @@ const paceline = (() => {
     }),
   ];
 
-  // Whiskers are dotted where their interval is from steps, not over runs.
+  // A whisker is dotted if its interval is over steps, not over runs.
   const DOTTED = "1.5 2.5";
   const solid = (data) => data.filter((d) => !d.within_run);
   const dotted = (data) => data.filter((d) => d.within_run);
 
-  // A whisker with end caps along x.
+  // Draws whiskers with end caps along x.
   const whiskerX = (data, options) => [
     Plot.ruleY(solid(data), { ...options, strokeWidth: 1.5 }),
     Plot.ruleY(dotted(data), {
@@ -109,7 +114,7 @@ const paceline = (() => {
     Plot.tickX(data, { ...options, x: options.x2, strokeWidth: 1.5 }),
   ];
 
-  // Height, ticks and left margin of a chart with a vertical axis.
+  // Returns height, ticks and left margin of a chart with a vertical axis.
   function frameOf(spec, domain, width) {
     const height = Math.round(Math.min(340, Math.max(240, width * 0.62)));
     const rows = ticksOf(spec.value, domain, height, 50);
@@ -117,8 +122,8 @@ const paceline = (() => {
     return { height, rows, marginLeft: 22 + 7 * letters };
   }
 
-  // The symbol of a point: full, hollow where it was not measured; hollow, in
-  // another color and crossed where it is INVALID.
+  // Returns the symbol of a point: filled if it was measured, else hollow; if
+  // it is INVALID, hollow, in another color and crossed.
   const symbolStyle = (i, look) => ({
     symbol: symbol(i), strokeWidth: 1.6,
     stroke: look === "invalid" ? "var(--bad)" : color(i),
@@ -137,7 +142,7 @@ const paceline = (() => {
     ];
   }
 
-  // One mark list for the points of a series, in the looks that it asks for.
+  // Draws the points of one series in the look that it asks for.
   function seriesMarks(series) {
     const i = series.style;
     const stroke = series.look === "reference" ? "var(--soft)" : color(i);
@@ -173,14 +178,14 @@ const paceline = (() => {
     const points = spec.series.flatMap((series) => series.points);
     const along = points.map((d) => d.along);
     const value = points.flatMap((d) => [d.value, d.low, d.high]);
-    // An axis's own reach: what other charts beside this one show.
+    // `axis.reach` is the range that other charts beside this one show.
     const within = (numbers, axis) => extent([...numbers, ...(axis.reach || [])], axis);
     const domain = within(value, spec.value);
     const reach = within(along, spec.along);
     const { height, rows, marginLeft } = frameOf(spec, domain, width);
     const place = (spec.along.log ? d3.scaleLog : d3.scaleLinear)(
       reach, [marginLeft, width - 14]);
-    // Numbers of ranks stand at the axis as they are.
+    // An axis of numbers of ranks has its ticks at these numbers.
     const stops = [...new Set(along)].sort((a, b) => a - b);
     const columns = stops.length <= 12 && stops.every(Number.isInteger)
       ? apart(stops, place, 26)
@@ -244,8 +249,8 @@ const paceline = (() => {
     return box;
   }
 
-  // The chart as an element of this width.  A series without a style has the
-  // number of its place.
+  // Returns the chart as an element of this width.  A series without a style
+  // gets its index as its style.
   function draw(spec, width) {
     (spec.series ?? []).forEach((series, i) => { series.style ??= i; });
     const inRows = spec.kind === "bars" || spec.kind === "boxes";

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A comparison: a chart of the changes with their intervals, and its tables.
+// Shows a comparison: a chart of the changes with their intervals, and its
+// tables.
 "use strict";
 
 Object.assign(paceline, (() => {

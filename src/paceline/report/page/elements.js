@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tables, lists of facts and paragraphs as elements.  Texts become text nodes,
-// so that no text of a record becomes markup.
+// Makes tables, lists of facts and paragraphs as elements.  Texts become text
+// nodes, so that no text of a record becomes markup.
 "use strict";
 
 Object.assign(paceline, (() => {
-  // Control characters, and characters that turn the direction of text.
+  // Matches control characters, and characters that turn the direction of text.
   const UNSEEN =
     /[\u0000-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
 
   const printable = (text) =>
     String(text).replace(/[\n\r\t]/g, " ").replace(UNSEEN, "?");
 
-  // Text of several lines, each of them printable.
+  // Makes each line of a text printable.
   const lines = (text) => text.split("\n").map(printable).join("\n");
 
-  // An element; null and empty children are left out.
+  // Makes an element; null and empty children are left out.
   function element(name, attributes = {}, ...children) {
     const made = document.createElement(name);
     for (const [key, value] of Object.entries(attributes)) {
@@ -24,15 +24,15 @@ Object.assign(paceline, (() => {
     return made;
   }
 
-  // Four significant digits.
+  // Shows a number with four significant digits.
   const digits = (value) => String(Number(value.toPrecision(4)));
 
-  // "3 runs".
+  // Returns a number with its noun: "3 runs".
   const counted = (number, noun) => `${number} ${noun}${number === 1 ? "" : "s"}`;
 
   const heading = (axis) => axis.unit ? `${axis.label}, ${axis.unit}` : axis.label;
 
-  // "90.9 [85.0, 95.4]": the interval in an element of its own.
+  // Splits "90.9 [85.0, 95.4]", with the interval in a separate element.
   function cellParts(cell) {
     const found = /^(.*) (\[[^[]*\]\*?)$/.exec(cell);
     return found
@@ -40,7 +40,7 @@ Object.assign(paceline, (() => {
       : [cell];
   }
 
-  // One heading over neighboring columns that share it.
+  // Makes a row with one heading above adjacent columns that share it.
   function headingRow(columns) {
     const row = element("tr", { class: "groups" });
     for (let begin = 0, end = 0; begin < columns.length; begin = end) {
@@ -54,7 +54,7 @@ Object.assign(paceline, (() => {
     return row;
   }
 
-  // A name with places where a line may end: behind + : and ,
+  // Allows line breaks in a name after + : and ,
   const breakable = (name) => name.split(/(?<=[+:,])/)
     .flatMap((piece, i) => i === 0 ? [piece] : [element("wbr"), piece]);
 
@@ -70,8 +70,8 @@ Object.assign(paceline, (() => {
         : null);
   }
 
-  // A table of report/table.h; `links[i]` is where row i leads to, `names[i]` the
-  // case that it is about.
+  // Makes a table of report/table.h.  `links[i]` is the link target of row i,
+  // `names[i]` the name of its case.
   function table({ title, columns, rows }, links = [], names = []) {
     const grouped = columns.some((column) => column.heading);
     return element("div",
@@ -86,14 +86,14 @@ Object.assign(paceline, (() => {
           rows.map((row, i) => bodyRow(row, columns, links[i], names[i])))));
   }
 
-  // A table whose columns stand in no groups.
+  // Makes a table whose columns have no headings that group them.
   const plainTable = (title, headers, rows) => table({
     title,
     columns: headers.map((header) => ({ heading: "", header })),
     rows: rows.map((row) => Array.isArray(row) ? { cells: row, span: "" } : row),
   });
 
-  // [term, text] pairs as entries of a <dl>; empty texts are left out.
+  // Makes entries of a <dl> from [term, text] pairs; empty texts are left out.
   const terms = (pairs) => pairs
     .filter(([, text]) => text !== null && text !== undefined && text !== "")
     .map(([term, text]) => element("div", {},
@@ -103,7 +103,7 @@ Object.assign(paceline, (() => {
 
   const note = (text) => text ? element("p", { class: "note" }, text) : null;
 
-  // A chart's values as a table.
+  // Shows a chart's values as a table.
   function numbers(spec) {
     const rows = [];
     let headers = ["case", heading(spec.value)];
@@ -132,7 +132,7 @@ Object.assign(paceline, (() => {
       element("summary", {}, "Numbers"), plainTable(spec.title, headers, rows));
   }
 
-  // The place of chart number `index`, which page.js draws at its width.
+  // Makes the place of chart number `index`, which page.js draws at its width.
   const figure = (spec, index) => element("figure", { "data-chart": index },
     element("figcaption", {}, spec.title), note(spec.note),
     element("div", { class: "plot" }), numbers(spec));

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The report of frameworks in the form of DLPerf's: the frameworks, the options,
-// and of each model and number type the tables of throughput and of speed-up,
-// their footnotes, a chart of each, and what is wrong with the figures.
+// The comparison of frameworks in the form of DLPerf's report: the frameworks,
+// the options, and for each model and number type the tables of throughput and
+// speed-up, their footnotes, a chart of each, and remarks on what is wrong with
+// the figures.
 "use strict";
 
 Object.assign(paceline, (() => {
@@ -9,7 +10,7 @@ Object.assign(paceline, (() => {
 
   const titled = (title, one) => [element("h4", {}, title), table(one)];
 
-  // A table whose cells hold texts, which wrap.
+  // Makes a table whose cells hold texts, which wrap.
   function wordTable(one) {
     const made = table(one);
     made.classList.add("words");
@@ -42,7 +43,7 @@ Object.assign(paceline, (() => {
       value: { label: "speed-up", unit: "", from_zero: true } };
   }
 
-  // A chart of one number of devices would say no more than its table.
+  // With a single number of devices a chart would show no more than the table.
   const chartsOf = (group) => group.rows > 1 && group.series.length
     ? [throughputChart(group), speedUpChart(group)].filter(Boolean) : [];
 
@@ -63,7 +64,7 @@ Object.assign(paceline, (() => {
         [column || "All columns", text]), "reading")] };
   }
 
-  // The sections of the report; none where there is no framework.
+  // Returns the sections of the report; none if there is no framework.
   function frameworkSections(report) {
     if (!report) return [];
     const pairs = (notes) => notes.map(({ term, text }) => [term, text]);

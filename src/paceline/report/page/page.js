@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Builds the page from its data and its records; then draws the charts as wide
-// as their places, and serves the links to cases and the button that saves the
-// records.
+// Builds the page from its data and its records.  Then draws each chart at the
+// width of its place, and serves the links to cases and the button that saves
+// the records.
 "use strict";
 
 (() => {
@@ -12,7 +12,7 @@
   const records = recordLines.split("\n").filter(Boolean).map((line) => JSON.parse(line));
   const groups = (data.tables ?? []).map((shown) => groupOf(shown, data.cases, records));
   const cases = groups.flatMap((group) => group.cases);
-  const charts = []; // a figure's data-chart is an index
+  const charts = []; // indexed by a figure's data-chart
   const main = document.getElementById("main");
 
   const sectionElement = (section) => element("section",
@@ -59,7 +59,7 @@
   }
   build();
 
-  // The headings of a long page, each a link.
+  // Lists the headings of a long page, each as a link.
   const MOST_HEADINGS = 3;
   const MOST_CASES = 12;
   function contents() {
@@ -73,7 +73,7 @@
   }
   contents();
 
-  // A field that leaves the cases whose names have all of its words.
+  // A field that shows only the cases whose names have all of its words.
   let wanted = [];
   const isWanted = (name) => wanted.every((word) => name.toLowerCase().includes(word));
   const filtered = (chart) => {
@@ -115,7 +115,8 @@
       }
     }
   };
-  // Says of a table that it is wider than its place, wherever bars are hidden.
+  // Marks tables that are wider than their place, for systems that hide scroll
+  // bars.
   const markWide = () => {
     for (const place of document.querySelectorAll(".scroll")) {
       place.classList.toggle("wide", place.scrollWidth > place.clientWidth + 1);

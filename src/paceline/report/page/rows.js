@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Draws charts whose cases are rows, one under the other: bars and boxes, each
-// with its whole name above it, in panels that keep them near their scale.
+// Draws charts whose cases are rows, one below the other: bars and boxes, each
+// with its full name above it, in panels so short that the scale is near.
 "use strict";
 
 Object.assign(paceline, (() => {
@@ -10,15 +10,15 @@ Object.assign(paceline, (() => {
   const ROW = 46; // pixels of a bar with its name above it
   const text = (options) => ({ fill: "currentColor", fontSize: 12, ...options });
 
-  // How wide `words` are in a chart's font, in pixels.
+  // Returns the width of `words` in a chart's font, in pixels.
   const pen = document.createElement("canvas").getContext("2d");
   const breadth = (words) => {
     pen.font = `12px ${getComputedStyle(document.body).fontFamily}`;
     return pen.measureText(words).width;
   };
 
-  // `words` in lines of at most so many pixels, broken behind + : , and blanks; a
-  // longer piece is cut anywhere, and nothing is left out.
+  // Splits `words` into lines of at most `pixels`, after + : , and blanks.  A
+  // longer piece is cut anywhere; nothing is left out.
   const broken = (words, pixels) => {
     const all = [];
     let line = "";
@@ -36,18 +36,18 @@ Object.assign(paceline, (() => {
     return [...all, line].map((one) => one.trimEnd());
   };
 
-  const LINE = 15; // pixels of a further line of a name
+  const LINE = 15; // pixels of each further line of a name
   const PANEL = 760; // pixels of the rows above one scale
 
-  // How the rows of a chart are laid out: the lines of each name, and the pixels
-  // that these take beyond the first.
+  // Lays out the rows of a chart: returns the lines of each name, and the
+  // pixels that the lines after the first take.
   function layoutOf(rows, width) {
     const values = d3.max(rows, (d) => breadth(d.text)) || 0;
     const names = rows.map((d) => broken(d.name, Math.max(80, width - values - 36)));
     return { names, more: LINE * (d3.max(names, (one) => one.length) - 1) };
   }
 
-  // Name to the left and value to the right, above each row.
+  // Draws the name on the left and the value on the right, above each row.
   const rowTexts = (rows, names, more) => [
     Plot.text(rows, text({
       y: "row", frameAnchor: "left", textAnchor: "start", lineAnchor: "top",
@@ -60,7 +60,8 @@ Object.assign(paceline, (() => {
     })),
   ];
 
-  // The rows in panels, each with its scale; `marksOf` draws those of a panel.
+  // Draws the rows in panels, each with a scale; `marksOf` draws the rows of
+  // one panel.
   function rowPlots(spec, all, domain, width, marksOf) {
     const { names, more } = layoutOf(all, width);
     const most = Math.max(4, Math.floor(PANEL / (ROW + more)));
@@ -81,7 +82,7 @@ Object.assign(paceline, (() => {
     });
   }
 
-  // How a bar or box looks: full, light where it was not measured, hatched where
+  // The look of a bar or box: full if it was measured, light if not, hatched if
   // it is INVALID.
   const BARS = {
     measured: { fill: "var(--bar)", fillOpacity: 0.75 },
@@ -89,7 +90,7 @@ Object.assign(paceline, (() => {
     invalid: { fill: "url(#hatch)", stroke: "var(--bad)" },
   };
 
-  // All points (or boxes) of a chart, one under the other.
+  // Returns all points (or boxes) of a chart, one below the other.
   const rowsOf = (spec, what) =>
     spec.series
       .flatMap((series) => series[what].map((d) => ({ ...d, look: series.look })))
@@ -153,7 +154,7 @@ Object.assign(paceline, (() => {
 
   const INVALID = "INVALID: not a figure of the case; the notes of its row say why";
 
-  // What a look means, with how it is drawn.
+  // Explains a look, beside a sample of it.
   function lookEntry(look, name, inRows) {
     const entry = document.createElement("b");
     const svg = document.createElementNS(SVG, "svg");
@@ -179,7 +180,8 @@ Object.assign(paceline, (() => {
 
   const invalidEntry = () => lookEntry("invalid", INVALID, false);
 
-  // The looks of bars and boxes, where there are several or one needs words.
+  // Explains the looks of bars and boxes, if there are several or one is
+  // INVALID.
   function rowLegend(spec) {
     const looks = d3.groups(spec.series, (series) => series.look);
     if (looks.length < 2 && looks[0]?.[0] !== "invalid") return [];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How throughput grows with the number of ranks.
+// Shows how throughput grows with the number of ranks.
 "use strict";
 
 Object.assign(paceline, (() => {
@@ -7,8 +7,9 @@ Object.assign(paceline, (() => {
 
   const MOST_LINES = 12; // more cannot be told apart
 
-  // Cases that differ in their ranks alone are points of one curve.
-  // A prediction's steps are whole periods of its plan, which grow with ranks.
+  // Cases that differ only in their ranks are points of one curve.  The number
+  // of steps of a prediction may differ too: it is whole periods of the plan,
+  // which grow with ranks.
   const curveKey = ({ source, experiment, configuration }) => JSON.stringify(
     [source, experiment, { ...configuration, label: "", ranks: 1, ranks_per_host: null,
       ...(source === "predicted" ? { steps: 0 } : {}) }]);
@@ -16,15 +17,15 @@ Object.assign(paceline, (() => {
   const curveName = ({ source, strategy }) =>
     source === "measured" ? strategy : `${strategy} (${source})`;
 
-  // Throughput by ranks; null where no strategy has two numbers of ranks, and
-  // beside frameworks, whose report has the chart.
+  // Draws throughput by ranks.  Null if no strategy has two numbers of ranks,
+  // and if there are frameworks, whose report has this chart.
   function scaling(group) {
     const cases = group.cases.filter((one) => one.throughput);
     const curves = d3.groups(cases, curveKey).map(([, members]) => members)
       .filter((members) => members.length > 1);
     if (!curves.length || cases.some((one) => one.configuration.framework)) return null;
     const links = new Set(cases.map((one) => one.configuration.link));
-    // Points of a curve say themselves that they are INVALID.
+    // Each point of a curve shows by itself whether it is INVALID.
     const series = curves.map((members) => ({
       name: [curveName(members[0]),
         links.size > 1 ? members[0].configuration.link : ""].filter(Boolean).join(", "),
@@ -42,7 +43,8 @@ Object.assign(paceline, (() => {
       }
     }
     const along = series.flatMap((one) => one.points.map((it) => it.along));
-    // From here on, small numbers of ranks would lie upon each other.
+    // From this ratio on, small numbers of ranks would overlap on a linear
+    // axis.
     const log = d3.max(along) >= 8 * d3.min(along);
     return withWhiskers({ kind: "lines", title: "Throughput by number of ranks",
       note: "Dashed lines are ideal.", mark: "", series,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the page shows of its records: the charts of each table, the cases with
-// their runs, and the machines.  Estimates and intervals come with the data;
-// here, steps are only sorted and counted.
+// Shows the records: the charts of each table, the cases with their runs, and
+// the machines.  Estimates and intervals come with the data; here, steps are
+// only sorted and counted.
 "use strict";
 
 Object.assign(paceline, (() => {
@@ -14,29 +14,29 @@ Object.assign(paceline, (() => {
   const lookOf = (one) => !one.valid ? "invalid"
     : one.source === "measured" || one.source === "external" ? "measured" : "other";
 
-  // The name of a case where no column has its number of ranks, with that number
-  // where cases of its table have another one.
+  // Returns the name of a case for places without a column of ranks; it has the
+  // number of ranks if the cases of its table differ in it.
   const nameWithRanks = (one) => !one.ranks_differ ? one.label
     : `${one.label.replace(new RegExp(` ranks=${one.ranks}(?= |$)`), "")}, ` +
       counted(one.ranks, "rank");
 
   const PERCENT = { factor: 100, decimals: 1 };
 
-  // An estimate of a case in the unit of a format, with the text that tables show,
-  // with `sign` before positive numbers; null where there is none.
+  // Returns an estimate of a case in the unit of a format, with the text that
+  // tables show and with `sign` before positive numbers; null if there is none.
   function estimateOf(one, stem, unit, { factor, decimals }, sign = "") {
     const [value, low, high] = ["", "_low", "_high"].map((end) => one[stem + end + unit]);
     if (value === null) return null;
     const shown = (number) =>
       (number < 0 ? "" : sign) + (number * factor).toFixed(decimals);
     if (low === null) return { value: value * factor, text: shown(value) };
-    const point = high - low <= 1e-12 * Math.abs(high); // but for rounding
+    const point = high - low <= 1e-12 * Math.abs(high); // equal except for rounding
     return { value: value * factor, low: low * factor, high: high * factor,
       within_run: one[`${stem}_interval_of`] === "these runs",
       text: shown(value) + (point ? "" : ` [${shown(low)}, ${shown(high)}]`) };
   }
 
-  // A table of the data with its cases and what their records add.
+  // Returns a table of the data with its cases and what their records add.
   function groupOf(shown, allCases, records) {
     const { time, rate } = shown;
     const ranksOf = (row) => records[row.records[0]].configuration.ranks;
@@ -55,14 +55,16 @@ Object.assign(paceline, (() => {
     }) };
   }
 
-  // Seconds of every step of a run, of its slowest rank; none of a failed run.
+  // Returns the seconds of each step of a run on its slowest rank; none for a
+  // failed run.
   function slowestSteps(run) {
     const ranks = run.ranks.map((rank) => rank.step_ns).filter((steps) => steps.length);
     return run.error !== null || !ranks.length ? []
       : ranks[0].map((_, step) => d3.max(ranks, (steps) => steps[step]) / 1e9);
   }
 
-  // One series for each origin of the cases, and for those that are INVALID.
+  // Makes one series for each source of the cases, and one for its INVALID
+  // cases.
   function seriesBySource(cases, key, make) {
     return d3.groups(cases, (one) => `${one.source} ${one.valid}`).map(([, members]) => ({
       name: members[0].source, look: lookOf(members[0]), points: [], boxes: [],
@@ -80,8 +82,8 @@ Object.assign(paceline, (() => {
     runs: "A whisker is the 95 % interval over repeated runs.",
   };
 
-  // Says in the chart's note what its whiskers are; where they are of both
-  // kinds, a star marks the texts of those from steps.
+  // Explains the whiskers in the chart's note.  If there are both kinds, a star
+  // marks the texts of those over steps.
   function withWhiskers(chart) {
     const sure = chart.series.flatMap((series) => series.points)
       .filter((one) => one.low !== undefined);
@@ -94,7 +96,8 @@ Object.assign(paceline, (() => {
     return chart;
   }
 
-  // Bars of one estimate of the cases; null where no case has it.
+  // Makes a chart of bars for one estimate of the cases; null if no case has
+  // it.
   function bars(group, key, chart, mark = () => undefined) {
     const cases = group.cases.filter((one) => one[key]);
     if (!cases.length) return null;
@@ -119,7 +122,8 @@ Object.assign(paceline, (() => {
     }, linear);
   }
 
-  // Bits per second of a link's text, "10Gbit,50us"; 0 where it says none.
+  // Returns the bits per second of a link's text, "10Gbit,50us"; 0 if it has
+  // none.
   function rateOf(link) {
     const [, number, unit, what] =
       /^\s*([0-9.]+)\s*([KMGT]?)(bit|B)/i.exec(link) || ["", "0", "", "bit"];
@@ -156,7 +160,7 @@ Object.assign(paceline, (() => {
         ...steps.slice(-MOST_OUTSIDE).filter((step) => step > high)] };
   }
 
-  // Step times as box plots.
+  // Makes box plots of step times.
   function stepTimes(group) {
     const { unit, factor, decimals } = group.time;
     const cases = group.cases
@@ -170,14 +174,14 @@ Object.assign(paceline, (() => {
       series: seriesBySource(cases, "boxes", (one) => boxOf(one, one.steps, decimals)) }];
   }
 
-  // Cases that differ in strategy, link and stretch alone.
+  // Cases with equal keys differ only in strategy, link and stretch.
   const linkKey = ({ source, experiment, configuration }) => JSON.stringify([source, experiment,
     { ...configuration, label: "", strategy: "", link: null, stretch: 1 }]);
   const linkRate = (one) => rateOf(one.configuration.link ?? "");
   const latency = (one) => one.configuration.link.split(",")[1];
 
-  // Median steps by the rate of the link, valid cases before INVALID ones; null
-  // below three rates and two strategies.
+  // Draws median steps by the link's rate, valid cases before INVALID ones.
+  // Null if there are fewer than three rates or two strategies.
   function linkChart(cases, group) {
     const strategies = d3.groups(cases, (one) => one.configuration.strategy);
     if (strategies.length < 2 || new Set(cases.map(linkRate)).size < 3) return null;
@@ -202,8 +206,9 @@ Object.assign(paceline, (() => {
       series: all.slice(0, MOST_LINES) });
   }
 
-  // A chart for all links; where links of one rate differ in latency, one for each
-  // latency.  Of cases that differ in stretch alone, the most stretched valid one counts.
+  // Makes one chart for all links, or one per latency if links of one rate
+  // differ in latency.  Of cases that differ only in stretch, the most
+  // stretched valid one counts.
   function linkCharts(group) {
     const linked = d3.groups(group.cases.filter((one) => one.step && linkRate(one)), linkKey,
       ({ configuration: { strategy, link } }) => `${strategy} ${link}`);
@@ -217,7 +222,7 @@ Object.assign(paceline, (() => {
     }).filter(Boolean);
   }
 
-  // The sections of one table: title, note, charts, table.
+  // Returns the sections of one table: title, note, charts, table.
   function sectionsOf(group, firstCase) {
     const { title } = group.table;
     const colon = title.indexOf(": ");
@@ -237,12 +242,13 @@ Object.assign(paceline, (() => {
     ];
   }
 
-  // These facts of a host differ from moment to moment.
+  // These facts of a host change from moment to moment.
   const FLEETING = ["clock_mhz", "load_average", "cpu_pressure_percent"];
   const lasting = (host) => Object.entries(host.facts)
     .filter(([name]) => !FLEETING.includes(name));
 
-  // The distinct machines of the records, and the number of each record's.
+  // Returns the distinct machines of the records, and the number of each
+  // record's.
   function machinesOf(records) {
     const keys = records.map(({ environment }) => JSON.stringify({ ...environment,
       hosts: environment.hosts.map((host) => ({ ...host, facts: lasting(host) })) }));
@@ -313,7 +319,7 @@ Object.assign(paceline, (() => {
       element("h4", {}, "Configuration"), facts(configuration));
   }
 
-  // The distinct texts, at most `most` of them.
+  // Joins the distinct texts, at most `most` of them.
   function distinct(texts, most = 3) {
     const all = [...new Set(texts.filter(Boolean))];
     const left = all.length - most;
@@ -327,7 +333,7 @@ Object.assign(paceline, (() => {
     return hosts.length === 1 ? text : `${hosts.length} hosts: ${text}`;
   }
 
-  // What stands in the page's head.
+  // Returns the facts in the page's head.
   function overview(records, cases) {
     const days = d3.sort(new Set(
       records.map((record) => (record.started_at || "").slice(0, 10)).filter(Boolean)));

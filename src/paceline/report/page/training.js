@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// How cases that trained on data came to their accuracy and loss: curves against
-// steps, bytes, time here and predicted time, with the table of what it took to
-// reach the target.
+// Shows the accuracy and loss of cases that trained on data: curves against
+// steps, bytes, measured time and predicted time, and the table of what
+// reaching the target took.
 "use strict";
 
 Object.assign(paceline, (() => {
@@ -9,15 +9,15 @@ Object.assign(paceline, (() => {
 
   const classifies = (group) => group.cases[0].points[0].accuracy !== null;
 
-  // A dashed line at the target, as long as the axis is used.
+  // Makes a dashed line at the target, along the used part of the axis.
   function targetLine(value, along) {
     return { name: "target", look: "reference", boxes: [],
       points: [{ along: 0, value }, { along: d3.max(along), value }] };
   }
 
-  // Charts of accuracies, or losses, in parts of as many cases as can be told
-  // apart, all with the same axes; `reach` is how far along a point of a case
-  // lies, or null.
+  // Makes charts of accuracies or losses, each with only as many cases as can
+  // be told apart, all with the same axes.  `reach` returns the place of a
+  // case's point along the axis, or null.
   function charts(group, title, along, reach, accuracies) {
     const value = accuracies
       ? { label: "accuracy", unit: "%" } : { label: "loss", unit: "", log: true };
@@ -47,7 +47,7 @@ Object.assign(paceline, (() => {
     });
   }
 
-  // The charts of one value, accuracies or losses.
+  // Makes the charts of one quantity: accuracies or losses.
   function chartsOf(group, accuracies) {
     const what = accuracies ? "Accuracy" : "Loss";
     const draw = (by, along, reach) =>
@@ -64,7 +64,7 @@ Object.assign(paceline, (() => {
     ].flat().filter(Boolean);
   }
 
-  // The section of one table of trained cases.
+  // Makes the section of one table of trained cases.
   function trainingSection(group) {
     return { title: group.table.title, table: group.table,
       charts: [true, false].filter((accuracies) => classifies(group) || !accuracies)
