@@ -53,13 +53,14 @@ std::vector<std::string> with_records(std::vector<std::string> words, const std:
   return words;
 }
 
-// Returns the allowed variables that the words of a command set first, and those that it inherits.
+// Returns the allowed variables that a command's leading NAME=value words set, and those that it
+// inherits.
 std::map<std::string, std::string> variables_of(const std::vector<std::string>& command) {
   std::map<std::string, std::string> variables = records::allowed_variables(environ);
   for (const std::string& word : command) {
     const std::size_t equals = word.find('=');
     if (equals == std::string::npos) {
-      break;  // the command itself
+      break;  // the word is the command itself
     }
     const std::string name = word.substr(0, equals);
     const std::string value = word.substr(equals + 1);

@@ -12,7 +12,7 @@ namespace paceline::front {
 /// Two commands that are to be run in turns.
 struct Alternation {
   struct Side {
-    std::string name;                  // A, B
+    std::string name;                  // A or B
     std::vector<std::string> command;  // looked up in PATH; may begin with NAME=value
     std::string records;               // the file that collects its records
     std::string log;                   // the file that gets all of its output
@@ -26,10 +26,10 @@ struct Alternation {
   std::function<bool()> is_enough{};
   bool needs_records = false;  // whether wall times without records are rejected
   std::uint64_t seed = 0;
-  std::chrono::milliseconds deadline{3'600'000};  // of one command
+  std::chrono::milliseconds deadline{3'600'000};  // the time limit of one command
 };
 
-/// How an alternation ended.
+/// The end of an alternation, and its cause.
 struct AlternationEnd {
   int complete_runs = 0;  // runs that both sides completed
   int stop_signal = 0;    // the signal that told this process to stop; 0: none

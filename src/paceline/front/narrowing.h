@@ -23,7 +23,7 @@ struct Narrowing {
 
 /// How far the figure of one case may be off.
 struct CaseWidth {
-  std::string key;   // of its configuration
+  std::string key;   // the key of its configuration
   std::string name;  // unique among the cases
   std::size_t runs = 0;
   int next_run = 0;     // the number of its next repetition

@@ -45,7 +45,7 @@ class RecordTarget {
   bool is_stream_ = false;
   bool makes_folder_ = false;
   bool makes_file_ = false;
-  std::optional<records::RecordWriter> writer_;  // null: /dev/null
+  std::optional<records::RecordWriter> writer_;  // null for /dev/null
 };
 
 }  // namespace paceline::front

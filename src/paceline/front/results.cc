@@ -255,7 +255,7 @@ void Results::write_logs() const {
 
 void Results::show_predictions(const std::vector<records::RunRecord>& shown) const {
   if (settings_.format != "table" && settings_.format != "trainers") {
-    return;  // other formats are for programs, or those of other tools
+    return;  // other formats are for programs or copy other tools
   }
   std::optional<cluster::Cluster> cluster;
   if (!settings_.cluster.empty()) {

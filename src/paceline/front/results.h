@@ -95,7 +95,7 @@ class Results final : public Front {
   std::string printed_;
   int run_ = 0;              // the current repetition
   std::size_t taken_ = 0;    // cases taken in this repetition
-  std::size_t written_ = 0;  // records in the file
+  std::size_t written_ = 0;  // number of records in the file
   /// Records of the run's cases that earlier runs wrote, then all records that this run wrote.
   std::vector<records::RunRecord> records_;
   std::vector<std::size_t> numbers_;  // position of each in the file, from 1

@@ -61,7 +61,7 @@ std::vector<LaunchGroup> launch_groups_of(const cases::JobSpec& job) {
   return groups;
 }
 
-/// What all groups of a sweep have in common.
+/// What all launch groups of a sweep have in common.
 struct JobContext {
   const cases::Experiment& experiment;
   const std::optional<cluster::Cluster>& cluster;

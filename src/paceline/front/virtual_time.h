@@ -26,7 +26,7 @@ void place_virtually(const cases::Settings& settings, cases::Experiment& experim
 std::vector<records::RunRecord> virtual_times(const cases::Settings& settings,
                                               std::span<const records::RunRecord> measured);
 
-/// Whether `recorded` has a prediction of the same case on a cluster of the same name.
+/// Whether `recorded` has a prediction of the same case on a cluster of the same name as `priced`.
 bool is_recorded(const records::RunRecord& priced, std::span<const records::RunRecord> recorded);
 
 }  // namespace paceline::front

@@ -58,7 +58,7 @@ struct CommRecord {
   /// True without an emulated link.
   std::optional<bool> valid = true;
   std::vector<Warning> warnings;
-  Environment environment{};  // empty while `paceline comm` measures
+  Environment environment{};  // still empty while `paceline comm` measures
 
   /// Whether iteration_ns is a single mean of several iterations.
   bool is_mean() const { return !formula.empty() && iteration_ns.size() == 1; }

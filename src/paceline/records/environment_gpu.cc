@@ -39,7 +39,7 @@ std::vector<std::string> split_fields(std::string_view line) {
   return fields;
 }
 
-// Returns whether there is a GPU that nvidia-smi knows.
+// Adds the facts of the GPUs.  Returns whether nvidia-smi knows any GPU.
 bool collect_facts(const HostSources& sources, std::map<std::string, std::string>& facts) {
   const auto result = run_command({sources.nvidia_smi,
                                    "--query-gpu=driver_version,name,memory.total,clocks.max.sm,"

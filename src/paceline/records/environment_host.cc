@@ -89,7 +89,7 @@ void collect_cpu(const fs::path& root, Facts& facts) {
   const auto lines = split_lines(read_text_if_readable(root / "proc/cpuinfo").value_or(""));
   std::string flags = value_of(lines, "flags", ':');
   if (flags.empty()) {
-    flags = value_of(lines, "Features", ':');  // Arm
+    flags = value_of(lines, "Features", ':');  // the key on Arm
   }
   set(facts, "cpu_model", value_of(lines, "model name", ':'));
   set(facts, "cpu_isa", instruction_sets(flags));

@@ -51,7 +51,7 @@ std::string listed(hwloc_const_bitmap_t set) {
   return text == nullptr ? "" : text;
 }
 
-/// Draws one topology.
+/// Draws one topology as text.
 class Picture {
  public:
   explicit Picture(hwloc_topology_t topology) : topology_(topology) {}

@@ -12,7 +12,7 @@
 
 namespace paceline::records {
 
-/// Objects keep the order of their keys.
+/// The JSON type of records, whose objects keep the order of their keys.
 using Json = nlohmann::ordered_json;
 
 /// Returns the JSON form of a record (`docs/record.schema.json`).  Keys have the order of the

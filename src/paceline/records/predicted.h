@@ -17,7 +17,7 @@ struct StepBound {
   /// step, and knows when each gradient is ready and what waits for it.
   std::optional<std::int64_t> sharper_ns{};
   bool crosses_step = false;  // communication may run under the next step
-  std::string algorithm{};    // empty: no collective has several ranks
+  std::string algorithm{};    // empty: there is no collective of several ranks
 
   std::int64_t best_ns() const { return sharper_ns.value_or(step_ns); }
 
@@ -29,7 +29,7 @@ struct ErrorBar {
   /// How far the interval reaches to either side, as a share of the step.  Empty: the interval has
   /// another form, or nothing is known.
   std::optional<double> share{};
-  std::optional<std::int64_t> low_ns{}, high_ns{};  // of the step
+  std::optional<std::int64_t> low_ns{}, high_ns{};  // the ends of the interval
   double level = 0;                                 // share of the cases in `how` that are within
   bool validated = false;                           // for such a cluster and such an engine
   std::string of{};                                 // the family of strategies whose error it is

@@ -16,7 +16,7 @@ namespace paceline::records {
 struct ForeignRecords {
   std::vector<RunRecord> runs;
   std::vector<CommRecord> operations;
-  std::vector<std::string> notes;  // sentences for stderr
+  std::vector<std::string> notes;  // sentences to print on stderr
   // Indices in the list of files, from 0:
   std::set<std::size_t> known;  // files that a reader recognizes
   std::vector<std::size_t> file_of_run, file_of_operation;
@@ -44,7 +44,7 @@ bool is_operation_file(std::string_view text);
 struct AnyFile {
   std::vector<RunRecord> runs;
   std::vector<CommRecord> operations;
-  std::vector<std::string> notes;  // sentences for stderr
+  std::vector<std::string> notes;  // sentences to print on stderr
 };
 
 /// Reads the lines of a record file or of a file of operations.  An unfinished last line is skipped

@@ -28,7 +28,7 @@ struct Evaluation {
 
 /// The lookups of a trainer in embedding tables, summed over all measured steps.
 struct Lookups {
-  std::int64_t rows = 0;               // named by bags, repetitions included
+  std::int64_t rows = 0;               // rows that bags name, repetitions included
   std::vector<std::int64_t> distinct;  // distinct rows that crossed the network, by server
   std::int64_t id_bytes = 0;           // sent to the servers
   std::int64_t row_bytes = 0;          // received from the servers
@@ -91,8 +91,8 @@ struct CostPiece {
 /// The times from which the strategy's plan was made, if its planner uses any.
 struct PlannedBy {
   std::string profile_origin;             // who measured the profile, and on what
-  std::vector<std::int64_t> forward_ps;   // by module, in forward order
-  std::vector<std::int64_t> backward_ps;  // by parameter, as registered
+  std::vector<std::int64_t> forward_ps;   // picoseconds by module, in forward order
+  std::vector<std::int64_t> backward_ps;  // picoseconds by parameter, as registered
   std::string costs_origin;
   std::map<std::string, std::vector<CostPiece>> costs;  // by pattern
   std::string remark;                                   // of the planner, for people; may be empty
@@ -104,8 +104,8 @@ struct PlannedBy {
 struct LinkCheck {
   static constexpr double kMostOverdue = 0.02;  // share of the window
 
-  std::int64_t operations = 0;  // that were compared
-  std::int64_t late = 0;        // number in which the engine was slower than the link
+  std::int64_t operations = 0;  // number of compared operations
+  std::int64_t late = 0;        // operations in which the engine was slower than the link
   /// The end that the link gives an operation minus the end on the engine, the least over the
   /// operations.  It is negative if the engine was slower.
   std::int64_t slack_ns = 0;
@@ -132,15 +132,15 @@ struct LinkCheck {
 
 /// The cost and the saving of the strategy's codec.
 struct Coding {
-  std::int64_t ns_per_step = 0;           // in its kernels, mean of the slowest rank
-  std::int64_t plain_bytes_per_step = 0;  // of the plan without a codec
+  std::int64_t ns_per_step = 0;           // mean time in its kernels on the slowest rank
+  std::int64_t plain_bytes_per_step = 0;  // bytes by the plan without a codec
 
   bool operator==(const Coding&) const = default;
 };
 
 /// The progress of training at the end of the window.
 struct Training {
-  double last_loss = 0;  // of the last step, mean over ranks
+  double last_loss = 0;  // loss of the last step, mean over ranks
 
   bool operator==(const Training&) const = default;
 };
@@ -203,14 +203,14 @@ struct RunRecord {
 
   int version = kVersion;
   Source source = Source::kMeasured;
-  std::string experiment;  // quick, ddp, ... or "command line"
+  std::string experiment;  // its name: quick, ddp, ... or "command line"
   std::string started_at;  // UTC, ISO 8601
   int run = 0;             // which repetition of the case, each in fresh processes
   Configuration configuration;
   Environment environment;
   std::vector<RankSamples> ranks;
   WireBytes wire;
-  std::map<std::string, bool> verified;  // reduced-values, ...
+  std::map<std::string, bool> verified;  // by check: reduced-values, ...
   std::vector<Warning> warnings;
   std::optional<std::string> error;  // why the case failed; samples are those taken before
   /// The kind of failure, if a program other than Paceline runs the case: not-installed,
@@ -221,9 +221,9 @@ struct RunRecord {
   std::map<std::string, std::string> adapter{};
   std::optional<PlannedBy> planned_by{};
   std::optional<LinkCheck> link_check{};  // of cases on an emulated link
-  std::optional<Coding> coding{};         // of cases with a codec, on CPUs
+  std::optional<Coding> coding{};         // only of cases with a codec, on CPUs
   std::optional<Training> training{};     // if parameters were trained
-  std::optional<Predicted> predicted{};   // bound and error bar
+  std::optional<Predicted> predicted{};   // only of predictions: bound and error bar
   /// If ranks may hold different parameters: the root mean square over the ranks of |x - m| / |m|
   /// after the last step, where m is the mean over the ranks.
   std::optional<double> consensus_distance{};

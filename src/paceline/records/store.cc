@@ -32,7 +32,7 @@ bool is_blank(std::string_view line) {
 }
 
 struct Tail {
-  std::string unfinished;  // after the last line break
+  std::string unfinished;  // the text after the last line break
   std::string whole;       // the last whole line that is not blank
 };
 

@@ -23,14 +23,14 @@ struct Span {
   Track track = Track::kForward;
   std::int64_t start_ns = 0;
   std::int64_t duration_ns = 0;
-  std::map<std::string, std::int64_t> args;  // {"bytes", ...}, units in keys
+  std::map<std::string, std::int64_t> args;  // such as {"bytes", ...}; units in keys
 };
 
 /// What a rank does in a span.  It determines the span's track, its category, the beginning of its
 /// name and the keys of its args, so that measured and predicted traces agree in these.
 enum class Activity : std::uint8_t {
-  kForward,   // on the training thread, waits included
-  kBackward,  // likewise
+  kForward,   // forward pass on the training thread, waits included
+  kBackward,  // backward pass on the training thread, waits included
   kWait,      // the training thread waits for what the name says
   kUpdate,    // a kernel that is not model work
   kTransfer   // from its issue until the engine reports its end

@@ -22,7 +22,7 @@ std::string priced_cluster(const std::string& cluster);
 struct TrainedPoint {
   double step = 0;
   double seconds = 0;  // training time of the slowest rank
-  double bytes = 0;    // of the rank that sent most
+  double bytes = 0;    // bytes sent by the rank that sent most
   double loss = 0;     // mean over the ranks; not finite if one rank's loss is not
   std::optional<double> accuracy{};
 };

@@ -19,7 +19,7 @@ struct CommandOutput {
   std::string command{};                     // one line for a shell; empty: none
   std::vector<std::string> command_notes{};  // what the user should know before running it
   Table csv{};
-  Json json{};  // an object
+  Json json{};  // one JSON object
 };
 
 /// One output format of a CommandOutput.

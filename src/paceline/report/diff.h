@@ -138,8 +138,8 @@ struct Diff {
   /// What prevents a decision, one clause each.
   std::vector<std::string> missing;
 
-  bool regression() const;  // some case is slower
-  bool changed() const;     // some case is slower or faster
+  bool regression() const;  // whether some case is slower
+  bool changed() const;     // whether some case is slower or faster
   Decision decision() const;
   /// Returns a bound on the change of the cases without a proven one: the margin, or, if none was
   /// stated, the farthest end of their intervals.  Returns 0 if there is no such case.

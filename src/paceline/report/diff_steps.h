@@ -19,7 +19,7 @@ void estimate_until(std::vector<DiffRow>& rows, const DiffOptions& options);
 /// Returns the verdict of a row whose change and p are set.
 Verdict verdict_of(const DiffRow& row, bool interleaved, const DiffOptions& options);
 
-/// The names of the rows with this verdict.
+/// Returns the names of the rows with this verdict.
 std::vector<std::string> names_with(const Diff& diff, Verdict verdict);
 
 /// Returns what prevents a decision: missing runs, pairs or cases, sides with different numbers of

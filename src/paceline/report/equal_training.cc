@@ -43,7 +43,7 @@ constexpr auto kQuantities = std::to_array<TrainingQuantity>({
     {"weights_norm_last", "norm of weights after the last step", true},
 });
 
-constexpr double kLossTolerance = 1e-3;  // relative
+constexpr double kLossTolerance = 1e-3;  // relative to the loss
 // Share of the first loss that is added, since a loss near zero has the rounding of a larger one.
 constexpr double kOfFirstLoss = 1e-5;
 // Adjacent bf16 values at a loss are 2^-8 to 2^-7 of it apart, and programs round in different
@@ -52,11 +52,11 @@ constexpr double kReducedLossTolerance = 1.0 / 64;
 
 // Steps amplify rounding.  Kernels that round differently caused differences of up to 3.5e-4 in 15
 // steps of ResNet-50.
-constexpr double kUpdateTolerance = 1e-3;  // relative, in five steps
+constexpr double kUpdateTolerance = 1e-3;  // relative to the norm, in five steps
 constexpr double kMoreSteps = 5;           // factor on that in all steps
 // How far rounding moves a norm of weights, as a share of the norm of their updates.
 constexpr double kShareOfUpdate = 1e-5;
-constexpr double kNormTolerance = 1e-8;  // relative
+constexpr double kNormTolerance = 1e-8;  // relative to the norm
 // The factor 1 - rate * decay has up to this rounding error in fp32.
 constexpr double kFactorRounding = 6e-8;
 

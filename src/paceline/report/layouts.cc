@@ -23,7 +23,7 @@ namespace {
 
 using records::RunRecord;
 
-// Returns the tokens of a sample; null for a network that does not read text.
+// Returns the tokens of an example; null for a network that does not read text.
 Json tokens_of(const records::Configuration& c) {
   const auto names = plan::network_names();
   if (std::ranges::find(names, c.model) == names.end()) {

@@ -21,7 +21,7 @@ std::string python_report(const std::string& name, const std::vector<std::string
 ///   records  every record, with a warning if its engine was slower than its emulated link
 ///   cases    all but the discarded ones: the indices of their `runs`; their short `strategy`;
 ///            their `label`; a description of the `job` if it has embedding tables, else null; the
-///            `tokens` of one sample if the network reads text, else null; `student_t`, the t
+///            `tokens` of one example if the network reads text, else null; `student_t`, the t
 ///            quantile for a 95 % interval over the runs
 Json layout_input(std::span<const records::RunRecord> records);
 

@@ -24,7 +24,7 @@ struct OperationSides {
   /// One external record for each run of each operation and range of sizes; its only step has the
   /// time of the range.
   std::vector<records::RunRecord> base, test;
-  std::vector<Difference> differences;  // such as another engine
+  std::vector<Difference> differences;  // fields that differ, such as the engine
   /// Operations and sizes that only one side has, one clause each.
   std::vector<std::string> unpaired;
 };
@@ -36,7 +36,7 @@ struct OperationSides {
 OperationSides operation_sides(std::span<const records::CommRecord> base,
                                std::span<const records::CommRecord> test);
 
-/// Whether operation_sides() made the record.
+/// Whether operation_sides() made this record.
 bool is_operation(const records::RunRecord& record);
 
 /// Compares the two sides range by range, with the error controlled over all ranges.  `sides` must

@@ -21,7 +21,7 @@ struct Origin {
 /// The input of a page.  The records must outlive it.
 struct Page {
   std::span<const records::RunRecord> records;
-  std::vector<Origin> origins{};  // of each record, or empty
+  std::vector<Origin> origins{};  // one for each record, or empty
   std::string title{};            // empty: the names of the experiments are the title
   /// If the JSON of the records is longer, the page holds only what it draws of them.  Browsers
   /// open a page of this size at once.

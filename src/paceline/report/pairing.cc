@@ -54,7 +54,7 @@ constexpr std::size_t kNever = std::numeric_limits<std::size_t>::max();
 // Returns the index of the test case that each base case is paired with, or kNever.  The nearest
 // cases are paired first; two cases are a pair if each is the other's only candidate so near.
 std::vector<std::size_t> partners_of(const std::vector<Case>& base, const std::vector<Case>& test) {
-  std::vector<std::vector<std::size_t>> distances;  // [base][test]
+  std::vector<std::vector<std::size_t>> distances;  // [index of base][index of test]
   std::set<std::size_t> levels;
   for (const Case& one : base) {
     std::vector<std::size_t>& row = distances.emplace_back();

@@ -60,13 +60,13 @@ struct CaseSummary {
   /// The worst link check among the runs on an emulated link: by validity, overdue share, then
   /// slack.
   std::optional<records::LinkCheck> link_check;
-  /// Bound and error bar of a prediction, from the first run that has them.
+  /// The bound and the error bar of a prediction, from the first run that has them.
   std::optional<records::Predicted> predicted;
 
   /// The coding cost of the run whose coding took longest; absent without a codec.
   std::optional<records::Coding> coding;
   std::optional<double> last_loss;  // mean over the runs
-  std::optional<Trained> trained;   // of cases that trained on data
+  std::optional<Trained> trained;   // only of cases that trained on data
 
   std::int64_t training_ranks = 0;  // the ranks that do model work
 

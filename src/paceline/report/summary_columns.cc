@@ -314,7 +314,7 @@ class Builder {
   const std::vector<CaseSummary>& cases_;
   bool full_, simulated_;
   ValueFormat time_, rate_, share_;
-  std::string unit_;  // of times
+  std::string unit_;  // the unit of times: s, ms or us
   CaseColumns all_;
 };
 

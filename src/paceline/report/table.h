@@ -9,7 +9,7 @@ namespace paceline::report {
 
 enum class Align : std::uint8_t { kLeft, kRight };
 
-/// One column of a table.
+/// One column of a table; its unit and heading stand above the cells.
 struct Column {
   std::string name;     // "p50"; if it is empty, the unit is the header
   std::string group{};  // a heading above adjacent columns: "step time"

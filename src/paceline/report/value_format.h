@@ -15,7 +15,7 @@ struct ValueFormat {
   std::string_view unit = "";
   double factor = 1;  // shown number = value * factor
   int decimals = 0;
-  std::string_view within_run_mark = "";  // IntervalKinds::mark
+  std::string_view within_run_mark = "";  // see IntervalKinds::mark
   bool with_sign = false;                 // "+2.1", for a change
 
   std::string show(double value) const;

@@ -5,7 +5,7 @@ namespace paceline::report {
 namespace {
 
 constexpr const char* kExperiment = "ab";
-constexpr const char* kModel = "command";  // no network has this name
+constexpr const char* kModel = "command";  // stands for a whole command; no network has this name
 
 }  // namespace
 
