@@ -75,7 +75,7 @@ void reject_logs_of_others(const std::string& folder, const std::string& records
   }
 }
 
-// Returns the parts of the strategy.  Null if the original ddl-benchmarks has no words for it: a
+// Returns the parts of the strategy.  Null if ddl-benchmarks has no words for it: a
 // whole-plan strategy, or another update than gradients.
 Json method_of(const std::optional<strategies::StrategySpec>& spec) {
   if (!spec || spec->schedule.row == nullptr || spec->update.row->name != "gradients") {
@@ -89,7 +89,7 @@ Json method_of(const std::optional<strategies::StrategySpec>& spec) {
            codes ? Json(strategies::choice_text(*spec->codec.row, spec->codec.options)) : Json()}};
 }
 
-// Returns the number of ranks that train: the original counts workers without servers.
+// Returns the number of ranks that train, since ddl-benchmarks counts workers without servers.
 plan::Rank workers_of(const records::Configuration& c,
                       const std::optional<strategies::StrategySpec>& spec) {
   if (!spec) {

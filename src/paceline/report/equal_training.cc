@@ -53,7 +53,7 @@ constexpr double kReducedLossTolerance = 1.0 / 64;
 // Steps amplify rounding.  Kernels that round differently caused differences of up to 3.5e-4 in 15
 // steps of ResNet-50.
 constexpr double kUpdateTolerance = 1e-3;  // relative to the norm, in five steps
-constexpr double kMoreSteps = 5;           // factor on that in all steps
+constexpr double kMoreSteps = 5;           // factor on kUpdateTolerance for all steps
 // How far rounding moves a norm of weights, as a share of the norm of their updates.
 constexpr double kShareOfUpdate = 1e-5;
 constexpr double kNormTolerance = 1e-8;  // relative to the norm

@@ -68,7 +68,7 @@ std::vector<Warning> own_warnings(const CaseSummary& row, const RunSeconds& runs
   if (row.link_check && !row.link_check->valid()) {
     all.push_back(slower_than_link(*row.link_check));
   }
-  // The number and the steadiness of simulated steps follow from the plan.
+  // Number and steadiness of simulated steps follow from the plan and deserve no warning.
   const bool simulated = row.source == records::Source::kPredicted;
   for (const auto& of_steps : {unsteady(runs), correlated(runs)}) {
     if (of_steps && !simulated) {
