@@ -21,7 +21,7 @@ using cluster::Section;
 constexpr std::array<std::string_view, 1> kHosts{"one"};
 constexpr std::array<std::string_view, 2> kCompiles{"optional", "always"};
 
-// What is imported from an environment has its name: decent_dp of decent-dp.
+// The name by which Python imports the package of an environment: decent_dp of decent-dp.
 std::string import_name(std::string environment) {
   std::ranges::replace(environment, '-', '_');
   return environment;
@@ -34,7 +34,7 @@ void find_interpreter(const std::string& environment, const PythonPackage& packa
   if (environment.empty()) {
     return;
   }
-  // The last thing that its installation writes.
+  // The file "installed" is the last thing that `make adapters` writes.
   if (!package.environments.empty() && fs::exists(home / "installed")) {
     adapter.python = (home / "bin" / "python").string();
   } else if (!has_package(package.python, import_name(environment))) {

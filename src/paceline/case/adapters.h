@@ -12,52 +12,52 @@
 
 namespace paceline::cases {
 
-/// A framework that a module of paceline.adapters trains, one process per rank (docs/adapters.md):
-/// a table of its adapters.toml.
+/// A framework (such as jax) whose training a module of paceline.adapters runs, one process per
+/// rank (docs/adapters.md). Each adapter is one table of adapters.toml.
 struct Adapter {
-  std::string name{};                            // as in `framework`
-  std::string about{};                           // one line
+  std::string name{};                            // the value of `framework` that selects it
+  std::string about{};                           // a description of one line
   std::string module{};                          // "paceline.adapters.jax_train", or a file's path
-  std::vector<std::string> arguments{};          // of the module
+  std::vector<std::string> arguments{};          // command-line arguments of the module
   std::string python{};                          // path of the interpreter that runs it
   std::string missing{};                         // empty, or why it cannot run here
-  std::string environments{};                    // as in PythonPackage
-  std::string engine{};                          // what moves the bytes on CPUs; empty: gloo, nccl
-  std::vector<std::string> models{};             // that it has; empty: Paceline's
-  std::vector<std::string> dtypes{};             // that it has; empty: all
-  std::vector<std::string> devices{};            // that it trains on; empty: all
-  std::vector<std::string> optimizers{};         // that it has; empty: all
+  std::string environments{};                    // PythonPackage::environments
+  std::string engine{};                          // the engine on CPUs; empty: gloo, nccl
+  std::vector<std::string> models{};             // supported models; empty: Paceline's
+  std::vector<std::string> dtypes{};             // supported dtypes; empty: all
+  std::vector<std::string> devices{};            // supported devices; empty: all
+  std::vector<std::string> optimizers{};         // supported optimizers; empty: all
   bool one_host = false;                         // its ranks must be on one host
   bool compiles = false;                         // `compiled` may be true
   bool always_compiles = false;                  // `compiled` is always true
-  std::map<std::string, std::string> options{};  // added to the case
+  std::map<std::string, std::string> options{};  // keys added to the case
 };
 
-/// The adapters of a package.  An adapter that needs an environment runs in the one that `make
-/// adapters` made for it, else in the package's own interpreter where the framework is installed
-/// there; the others run in that one.  Instead of a module a table may say why the framework is
-/// `unavailable`.  None where the package has no adapters.toml; throws UsageError where that is
-/// wrong.
+/// Reads the adapters of a package. An adapter that names an environment runs in that environment
+/// if `make adapters` has made it, else in the package's own interpreter if the framework is
+/// installed there. An adapter that names no environment runs in the package's own interpreter. A
+/// table may give, instead of a module, the reason why the framework is `unavailable`. Returns an
+/// empty list if the package has no adapters.toml; throws UsageError if that file is invalid.
 std::vector<Adapter> read_adapters(const PythonPackage& package);
 
-/// Whether the name of a framework is the path of an adapter outside of the package: it has a '/'
-/// or ends in .py.
+/// Whether the name of a framework is the path of an adapter outside of the package: it contains a
+/// '/' or ends in .py.
 bool is_adapter_path(const std::string& name);
 
-/// The adapter of this name: one of `adapters`, or the file that the name is the path of, which the
-/// package's own interpreter runs. Nothing where there is neither.
+/// The adapter of this name: one of `adapters`, or, if the name is the path of an existing file, an
+/// adapter that runs this file in the package's own interpreter. Nothing if neither exists.
 std::optional<Adapter> find_adapter(std::span<const Adapter> adapters, const std::string& name);
 
-/// Its name among the frameworks where Paceline itself trains.
+/// The value of `framework` for which Paceline itself trains.
 inline constexpr const char* kPaceline = "paceline";
 
-/// Whether the environment of the interpreter has a package in its own folder.
+/// Whether the Python package `name` is installed in the environment of the interpreter `python`.
 bool has_package(const std::string& python, const std::string& name);
 
 inline constexpr std::string_view kNotInstalled = " is not installed here: ";
 
-/// "jax is not installed here: make adapters NAME=jax", or what pip installs where there are no
-/// `environments`.
+/// Returns the message "jax is not installed here: make adapters NAME=jax". If `environments` is
+/// empty, it names the pip command instead.
 std::string not_installed(const std::string& framework, const std::string& environment,
                           const std::string& environments);
 

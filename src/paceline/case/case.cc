@@ -9,7 +9,7 @@
 namespace paceline::cases {
 namespace {
 
-/// What a field has that is not stated.
+/// The value of a field that is not stated.
 struct Unstated {
   int integer;
 

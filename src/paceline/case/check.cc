@@ -22,7 +22,8 @@
 namespace paceline::cases {
 namespace {
 
-// A command's network is not known; an adapter may have networks of its own.
+// Whether the network may be one that Paceline does not have: a command's network is unknown, and
+// an adapter may have networks of its own.
 bool is_network_outside(const Case& c, const MachineFacts& m) {
   const auto adapter = find_adapter(m.adapters, c.framework);
   return !c.command.empty() || is_adapter_path(c.framework) || c.framework == kOwnNetwork ||
@@ -147,7 +148,7 @@ void place_ranks(Case& c, const MachineFacts& m, const Where& where) {
 
 void check_hosts(Case& c, bool placed, const Where& where) {
   if (c.has_tables()) {
-    return;  // the strategy is one of the trainers
+    return;  // the strategy concerns the trainers, not all ranks
   }
   const strategies::StrategySpec spec = strategies::strategy_of(c);
   const plan::RanksPerHost hosts(c.ranks_per_host);

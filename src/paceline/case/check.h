@@ -12,84 +12,90 @@
 
 namespace paceline::cases {
 
-/// Origin of a key's value, for messages: "--ranks", "quick.toml:7: ranks".
+/// Returns where a key's value was written, for messages: "--ranks", "quick.toml:7: ranks".
 using Where = std::function<std::string(std::string_view key)>;
 
-/// What "auto" means here.
+/// These functions replace "auto" by the device or engine for this machine, and return any other
+/// name unchanged.
 std::string resolve_device(const std::string& device, const MachineFacts& machine);
 std::string resolve_engine(const std::string& engine, const std::string& device,
                            const MachineFacts& machine);
 
-/// "'mpi' was not built in; there is gloo", and how to get it where that is known.
+/// Returns the message "'mpi' was not built in; there is gloo", with advice on how to get the
+/// engine where that is known.
 std::string not_built_in(const std::string& engine, const MachineFacts& machine);
 
-/// The strategy's canonical text, by which cases are told apart.  Throws UsageError for what the
-/// strategy tables do not know or the rules forbid.
+/// The strategy's canonical text, which is part of the key of a case. Throws UsageError for names
+/// that the strategy tables do not have, and for combinations that the rules forbid.
 std::string canonical_strategy(const Case& configuration, const Where& where);
 
-/// Throws UsageError, which begins with `origin`, where a step of `model` has a number of samples
-/// of its own.
+/// Throws UsageError, which begins with `origin`, if the batch size of `model` cannot be chosen
+/// because the model itself determines the number of samples of each step (hybrid).
 void check_batch(const std::string& model, const std::string& origin);
 
-/// Gives a case of a model with embedding tables the ranks that its trainers, servers and master
-/// are.  Throws UsageError where `ranks` asks for another number, where the case asks for what such
-/// models cannot do, and where a model without tables is given some.
+/// Sets `ranks` of a case with embedding tables to the number of its trainers, servers and master.
+/// Throws UsageError if the user asked for another number of ranks, if the case asks for something
+/// that such models cannot do, and if settings of embedding tables are given for a model without
+/// them.
 void check_tables(Case& configuration, const MachineFacts& machine, const Where& where);
 
-/// `ranks` on hosts of `local` each.  Throws UsageError, which begins with
-/// `origin`, where they do not fill such hosts.
+/// Divides `ranks` into hosts of `local` ranks each. Throws UsageError, which begins with `origin`,
+/// if `ranks` is not a multiple of `local`.
 std::vector<int> equal_hosts(int ranks, int local, const std::string& origin);
 
-/// Settles how many ranks each host has: as the case says, where one number is that of every host;
-/// else as the ranks were started, and nothing where all are on one.  Throws UsageError where they
-/// do not fill such hosts.
+/// Sets how many ranks each host has. A single number in the case holds for every host. If the case
+/// gives none, the placement is that of the ranks that were started, and it stays empty if all of
+/// them are on one host. Throws UsageError if the ranks do not fill the hosts.
 void place_ranks(Case& configuration, const MachineFacts& machine, const Where& where);
 
-/// Throws UsageError where the strategy, which is canonical, does not exist for so many ranks.
-/// Where it wants hosts with equally many, and the case does not say how ranks are `placed`, the
-/// case leaves a row that says so instead.
+/// Throws UsageError if the strategy, which must be canonical, does not exist for this number of
+/// ranks. If the strategy needs equally many ranks on every host, and the case does not say how
+/// ranks are `placed`, sets `not_run` instead of throwing.
 void check_hosts(Case& configuration, bool placed, const Where& where);
 
-/// Throws UsageError, one sentence, where the case cannot run on `machine`: unknown model, no such
-/// device or engine, more ranks than there can be, a number type that the CPU lacks, values that
-/// contradict each other.
+/// Throws UsageError, one sentence, if the case cannot run on `machine`: for an unknown model, a
+/// missing device or engine, too many ranks, a number type that the CPU does not support, or values
+/// that contradict each other.
 void check_case(const Case& configuration, const MachineFacts& machine, const Where& where);
 
-/// Gives a case that trains on --data the image size and classes of the data. Throws UsageError for
-/// unknown data and for what does not fit them.
+/// Sets the image size and the number of classes of a case to those of its data set (--data).
+/// Throws UsageError for an unknown data set, and for settings that do not fit it.
 void take_data(Case& configuration, const Where& where);
 
-/// Throws UsageError where the block of an experiment that has a replay asks for a GPU, or for an
-/// engine that moves no bytes of the CPU, by name.
+/// Throws UsageError if a block of an experiment with a replay explicitly asks for a GPU, or for an
+/// engine that does not move CPU memory.
 void check_replay(const RawValues& block);
 
-/// The profile's network, batch and element type take the place of those that were named; device
-/// and engine are those of ranks that sleep.
-void take_network_of_profile(Case& configuration);
+/// Replaces network, batch size and element type of the case by those of its profile, and device
+/// and engine by ones for ranks that sleep on the CPU. Throws UsageError, which begins with
+/// `where`, for a profile with 8-bit gradients, which no engine sums.
+void take_network_of_profile(const std::string& where, Case& configuration);
 
-/// Which numbers of steps somebody has chosen.
+/// Which numbers of steps the user has set.
 struct GivenSteps {
   bool warmup = false;
   bool measured = false;
 };
 
-/// Rounds the warm-up and the measured steps that nobody has chosen up to whole periods of the
-/// case: its strategy, and its averages of statistics.  A window of fewer steps may lack an
-/// exchange that comes every H-th step, or hold one too many.
+/// Rounds the numbers of warm-up and measured steps that the user has not set up to multiples of
+/// the period of the case. The period is that of the strategy and of the averages of BatchNorm
+/// statistics. Other windows could miss an exchange that happens every H-th step, or have one too
+/// many.
 void take_whole_periods(Case& configuration, const GivenSteps& given);
 
-/// Beyond this the ranks of a host only wait for each other's time slices.
+/// With more ranks per core than this, the ranks of a host only wait for time slices.
 inline constexpr int kMostRanksPerCore = 32;
 
-/// Throws UsageError where `cores` cores of this host are too few for `ranks` ranks, which `origin`
-/// asks for: "--ranks", "--hosts localhost:2000".
+/// Throws UsageError if `ranks` ranks are too many for `cores` cores of this host. `origin` names
+/// where `ranks` was written: "--ranks", "--hosts localhost:2000".
 void check_ranks_here(const std::string& origin, int ranks, int cores);
 
-/// The case's link as its record names it, without blanks; empty for none. Throws UsageError.
+/// The case's link without blanks, as records contain it; empty for no link. Throws UsageError if
+/// the link cannot be parsed.
 std::string canonical_link(const Case& configuration, const Where& where);
 
-/// Throws UsageError where link, replay, stretch and the learning rate do not fit the rest of the
-/// case, whose strategy is canonical.
+/// Throws UsageError if link, replay, stretch or learning rate do not fit the rest of the case. The
+/// strategy of the case must be canonical.
 void check_instruments(const Case& configuration, const Where& where);
 
 }  // namespace paceline::cases

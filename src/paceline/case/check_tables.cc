@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What models with embedding tables may be asked for.
+// Checks of cases whose models have embedding tables.
 #include <algorithm>
 #include <cstdint>
 #include <limits>
@@ -23,12 +23,13 @@
 namespace paceline::cases {
 namespace {
 
-// Numbers of a sample, of all tables.
+// The number of values that one sample receives from all tables together.
 double width_of(const Case& c) {
   return static_cast<double>(c.servers > 0 ? c.servers : c.trainers) * c.embedding_dim;
 }
 
-// Whether the numbers of a sample, and the bytes of all tables, can be counted.
+// Throws UsageError if the values per sample do not fit an int, or all tables have more than 1e15
+// values.
 void check_table_sizes(const Case& c, const Where& where) {
   constexpr double kMostNumbers = 1e15;
   const int tables = c.servers > 0 ? c.servers : c.trainers;
@@ -55,7 +56,7 @@ void check_table_memory(const Case& c, const MachineFacts& m, const Where& where
   try {
     bytes = std::ranges::max(bytes_by_host(memory_of_run(c), hosts));
   } catch (const UsageError&) {
-    return;  // what has no plan is rejected where it is planned
+    return;  // a case without a plan is rejected when it is planned
   }
   const std::int64_t memory = usable_memory_bytes();
   if (bytes > memory) {

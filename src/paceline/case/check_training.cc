@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What follows for a case from its data, its profile and its strategy's periods.
+// Settings of a case that follow from its data, its profile and its strategy's period.
 #include <algorithm>
 #include <filesystem>
 #include <numeric>
@@ -25,7 +25,7 @@
 namespace paceline::cases {
 namespace {
 
-// The first key that is given and speaks of training on data; else null.
+// The first key of training on data whose value is not the default, or null.
 const Field* key_of_training(const Case& c) {
   return difference_in(c, Case{}, {&Case::split, &Case::target, &Case::evaluate_every});
 }
@@ -70,7 +70,7 @@ void take_size(const char* key, int from_data, const Where& where, int& value) {
   value = from_data;
 }
 
-// A benchmark's input, whose head says its sizes.
+// Takes the sizes from the header of a mapped file, the input of a throughput benchmark.
 void take_mapped(Case& c, const Where& where) {
   if (key_of_training(c) != nullptr) {
     throw UsageError(
@@ -92,7 +92,8 @@ void require_file(const Case& c, std::string_view file, const Where& where) {
   }
 }
 
-/// Beside embedding tables the strategy is one of the trainers.
+/// The number of steps after which the communication of the case repeats. In a job with embedding
+/// tables the strategy's world consists of the trainers alone.
 plan::Step period_of(const Case& c) {
   const int world = c.has_tables() ? c.trainers : c.ranks;
   const plan::RanksPerHost hosts(
@@ -101,7 +102,7 @@ plan::Step period_of(const Case& c) {
   try {
     period = strategies::period_of(strategies::strategy_of(c), world, hosts);
   } catch (const UsageError&) {
-    return 1;  // a case that cannot be: its ranks say why
+    return 1;  // an invalid case: its ranks report the error
   }
   return c.average_buffers > 0 ? std::lcm(period, static_cast<plan::Step>(c.average_buffers))
                                : period;
@@ -188,7 +189,7 @@ void take_network_of_profile(Case& c) {
   c.as_original = false;
   c.dtype = cluster::word_of(profiled.model.dtype);
   c.channels_last = false;
-  c.device = "cpu";  // that is where its ranks sleep
+  c.device = "cpu";  // the ranks of a replay sleep on the CPU
   if (const auto* engine = plan::find_engine_traits(c.engine);
       engine != nullptr && !engine->moves(c.device)) {
     c.engine = plan::engine_for(c.device).name;

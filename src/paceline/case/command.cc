@@ -16,11 +16,13 @@
 namespace paceline::cases {
 namespace {
 
-// In front, the default too; that of some depends on the machine.
+// These keys come first and are written even with default values, as some defaults depend on the
+// machine.
 constexpr auto kFirst = std::to_array<std::string_view>(
     {"model", "strategy", "ranks", "batch_size", "device", "engine", "steps"});
 
-/// Whether the key is none of what is measured, or follows from others.
+/// Whether the flag is not written: its key does not describe what is measured, or its value
+/// follows from other keys.
 bool is_left_out(const Field& key, const Case& c) {
   const std::string_view name = key.name;
   if (name == "model") {
@@ -30,7 +32,7 @@ bool is_left_out(const Field& key, const Case& c) {
     return true;
   }
   if (name == "batch_size") {
-    return c.model == "hybrid";  // whose batches are of varying sizes
+    return c.model == "hybrid";  // hybrid's batches vary in size
   }
   if (name == "strategy" || name == "engine") {
     return is_outside(c) && (name == "strategy" || c.command.empty() || c.engine.empty());

@@ -8,12 +8,12 @@
 
 namespace paceline::cases {
 
-/// The flags of `paceline run` that measure this case again, "--ranks=4";
-/// those whose value is the default are left out, except for what a reader looks for first and what
-/// depends on the machine.
+/// The flags of `paceline run` that measure this case again, such as "--ranks=4". Flags with
+/// default values are left out, except for the most important ones (model, strategy, ...) and those
+/// whose defaults depend on the machine.
 std::vector<std::string> flags_of(const Case& configuration);
 
-/// The command with these flags, quoted for a shell.
+/// The command line `paceline run` with the flags of `flags_of`, quoted for a shell.
 std::string command_of(const Case& configuration);
 
 }  // namespace paceline::cases

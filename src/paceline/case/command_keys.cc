@@ -23,13 +23,14 @@ namespace {
 constexpr const char* kCaseVariable = "PACELINE_CASE";
 constexpr std::uintmax_t kLargestScript = 4 << 20;
 
-// Of the run, beside how its output is read.
+// Keys that Paceline itself uses for the run, beside those that say how output is read.
 constexpr auto kOfRun =
     std::to_array<std::string_view>({"env", "steps", "strategy", "threads", "warmup"});
-// Of the ranks that Paceline starts.
+// Keys that take effect only if Paceline starts the ranks (launcher "ranks").
 constexpr auto kOfRanks = std::to_array<std::string_view>({"ranks", "ranks_per_host"});
 
-// Known of every command: without them there is no case, or they have a word for it.
+// Keys whose values are known for every command: every case needs them, or has a word for
+// "unknown".
 constexpr auto kAlwaysTold =
     std::to_array<std::string_view>({"model", "batch_size", "ranks", "engine"});
 
@@ -38,7 +39,7 @@ bool is_one_of(const Names& names, std::string_view name) {
   return std::ranges::find(names, name) != names.end();
 }
 
-/// Whether the key says something to Paceline, not to the command.
+/// Whether the key is addressed to Paceline, not to the command.
 bool is_of_paceline(std::string_view name) {
   const Field* key = find_key(name);
   const bool of_program =
@@ -57,7 +58,7 @@ bool has_braces(const std::string& command, std::string_view name) {
   return false;
 }
 
-/// The words of a line for a shell, roughly.
+/// Splits a shell command line into words, approximately.
 std::vector<std::string> words_of(const std::string& command) {
   constexpr std::string_view kBetween = " \t\n;&|()<>'\"=";
   std::vector<std::string> words;
@@ -98,7 +99,7 @@ std::string unseen(const std::string& where, std::string_view key) {
       where, placeholder_of(key));
 }
 
-/// A key that is not there to describe the job, and would be without effect.
+/// Throws UsageError for a key that would have no effect and does not merely describe the job.
 void check_effect(const CommandCase& one) {
   const Case& c = one.given;
   if (!c.python.empty() && !command_sees(c, "python")) {
@@ -227,7 +228,7 @@ void forget_defaults(Case& c, const std::function<bool(std::string_view key)>& i
       continue;
     }
     const bool told = is_given(key.name) || command_sees(c, key.name);
-    // Without a GPU there is one device only.
+    // Without a GPU the device is known: it is the CPU.
     const bool follows = key.name == "device" && !gpu_visible;
     if (!told && !follows) {
       c.forget(std::string(key.json_name()));

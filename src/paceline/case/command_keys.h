@@ -13,41 +13,42 @@
 namespace paceline::cases {
 
 // Note [What a command sees]
-// A command of the user's sees a key of its case where it has the key's placeholder, where Paceline
-// acts on it (OMP_NUM_THREADS, the ranks that it starts, which lines it reads), or where it reads
-// PACELINE_CASE: its line, or a file that the line names, has that word. A value that the command
-// does not see is a statement about the job; two values of it would be rows that differ in name
-// only.
+// A user's command (--command) sees a key of its case in three ways. The command line contains the
+// key's placeholder; or Paceline acts on the key (OMP_NUM_THREADS, the ranks that it starts, which
+// lines of output it reads); or the command line, or a file that it names, contains the word
+// PACELINE_CASE. A value that the command does not see only describes the job: two cases with
+// different values of such a key would be the same job under two names.
 
-/// The keys of PACELINE_CASE.
+/// The keys that the environment variable PACELINE_CASE contains.
 const std::vector<std::string_view>& handed_over_keys();
 
-/// What the braces of a command stand for, by name: every key of the case, and batch, global_batch
-/// and total. {port} differs from start to start.
+/// The values of the {placeholders} of a command, by name: those of every key of the case, and
+/// batch, global_batch and total. {port} is not among them, as it differs from start to start.
 std::map<std::string, std::string, std::less<>> placeholders_of(const Case& c);
 
-/// Whether the case's command sees the key.
+/// Whether the case's command sees the key, as the note above says.
 bool command_sees(const Case& c, std::string_view key);
 
-/// The values of a block with what a command does not tell: the network is called "command", and
-/// where a line of its output stands for several steps, the defaults of warm-up and window are
-/// whole lines. Throws UsageError without a batch, from which rates are computed. Other blocks stay
-/// as they are.
+/// Adds defaults to a block of an experiment that has a command. The model is called "command". If
+/// a line of output reports several steps, the default numbers of warm-up and measured steps are
+/// rounded up to whole lines. Throws UsageError without a batch size, from which rates are
+/// computed. Returns a block without a command unchanged.
 RawValues with_command_defaults(RawValues values);
 
-/// A case of a command before anything is derived, and where its values are from, by key.
+/// A case of a command before any value is derived, and where each of its values was written, by
+/// key.
 struct CommandCase {
   Case given;
   std::map<std::string, std::string, std::less<>> where;
 };
 
-/// Throws UsageError where cases of one command differ in a key that it does not see, where a key
-/// that is to change it has no effect, and where `step_regex` is no expression with at most one
-/// group.
+/// Throws UsageError if cases of one command differ in a key that the command does not see, if a
+/// key has no effect because the command does not see it, and if `step_regex` is not an expression
+/// with at most one group.
 void check_command_keys(const std::vector<CommandCase>& cases);
 
-/// Of a case of a command: what neither the user nor Paceline tells it is not known (`unstated`).
-/// `is_given` says whether the user gave a key.
+/// Marks as `unstated` the keys of a command's case that the user did not give and that the command
+/// does not see. `is_given` returns whether the user gave a key.
 void forget_defaults(Case& c, const std::function<bool(std::string_view key)>& is_given,
                      bool gpu_visible);
 

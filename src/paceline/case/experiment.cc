@@ -28,8 +28,8 @@ bool are_flags(const std::vector<RawValue>& values) {
                              [](const RawValue& given) { return given.where.starts_with("--"); });
 }
 
-// Rejects a strategy for what `command` or `framework` performs: such a program has its own
-// synchronization.
+// Rejects a strategy for a case that `command` or `framework` performs: such a program does its own
+// gradient synchronization.
 void check_strategy_has_use(const RawValues& block) {
   const auto strategy = block.find("strategy");
   const auto framework = block.find("framework");
@@ -42,7 +42,8 @@ void check_strategy_has_use(const RawValues& block) {
     return;
   }
   const auto& program = frameworks_alone ? framework : block.find("command");
-  // Flags choose among the frameworks of a file, whose strategy is that of Paceline's column.
+  // If only the program was given by flags, the strategy of the file is allowed: it is meant for
+  // Paceline's own rows of the file.
   if (are_flags(program->second) && !are_flags(strategy->second)) {
     return;
   }
@@ -68,24 +69,24 @@ void check_trace(const std::string& file, const std::vector<Case>& cases) {
   }
 }
 
-/// The settled part of a case on the way through its keys.
+/// A case of which some keys are set, while the expansion goes from key to key.
 struct Partial {
   Case configuration;
-  const RawValues* given = nullptr;  // of its block
+  const RawValues* given = nullptr;  // the values of its block
   std::map<std::string, std::string, std::less<>> where{};
 };
 
-/// Beside a sweep, a case of one rank is what its cases are compared with.
+/// Whether the block is the baseline of a sweep: a [[case]] of one rank in a file with a [sweep].
 bool is_baseline(const RawSettings& raw, const RawValues& block) {
   const auto ranks = block.find("ranks");
   return raw.sweep && ranks != block.end() && ranks->second.size() == 1 &&
          ranks->second.front().text == "1";
 }
 
-/// One table of the file over the defaults, under the flags.
+/// One table of the file, combined with the file's defaults and the flags.
 struct Block {
   RawValues values;
-  bool ddp_protocol = false;  // its worlds are the rows of that protocol
+  bool ddp_protocol = false;  // its ranks are those of the DDP benchmark
 };
 
 class Expansion {
@@ -99,7 +100,7 @@ class Expansion {
         rows_of_all_(settings.protocol == "dlperf"),
         virtual_(!settings.virtual_time.empty()) {}
 
-  /// Appends the product of the values of one block.
+  /// Appends the cases of one block: the Cartesian product of its values.
   void add(const Block& block) {
     check_replay(block.values);
     check_strategy_has_use(block.values);
@@ -111,7 +112,7 @@ class Expansion {
   /// The number of valid cases.
   std::size_t size() const { return cases_.size(); }
 
-  /// Throws the first rejection where there are at most `baselines` valid cases.
+  /// Throws the first rejection if no case is valid but the baselines, which are `baselines` many.
   void require_more_than(std::size_t baselines) const {
     if (cases_.size() <= baselines && !rejected_.empty()) {
       throw UsageError(rejected_.front().why);
@@ -130,7 +131,7 @@ class Expansion {
     std::set<std::string> seen;
     const auto is_new = [&](Case& c) {
       c.threads = c.threads == 0 ? threads : c.threads;
-      // Where there are buckets the strategy says it.
+      // Bucket sizes are ignored here: where they matter, they are part of the strategy's text.
       return seen.insert(fmt::format("{} discard={}", key_but(c, {&Case::bucket_mb}), c.discard))
           .second;
     };
@@ -147,7 +148,7 @@ class Expansion {
   }
 
  private:
-  /// Settles the environment variables of `block` from `next` on.
+  /// Sets the environment variables of `values` from `next` on, then completes the case.
   void vary_env(const RawValues& values, RawValues::const_iterator next, const Partial& so_far) {
     while (next != values.end() && !is_env_name(next->first)) {
       ++next;
@@ -163,7 +164,7 @@ class Expansion {
     }
   }
 
-  /// Settles keys()[index] and everything after it.
+  /// Sets keys()[index] to each of its values, and recursively all later keys.
   void vary(const Block& block, std::size_t index, const Partial& so_far) {
     if (index == keys().size()) {
       vary_env(block.values, block.values.begin(), so_far);
@@ -191,7 +192,7 @@ class Expansion {
                                 : std::vector<RawValue>{{default_text(key), flag_of(key)}};
   }
 
-  /// One value of one key; `ranks` may stand for several worlds.
+  /// Sets one key to one value. A value of `ranks` may stand for several numbers of ranks.
   std::vector<Partial> settle(const Field& key, const RawValue& given,
                               const Partial& so_far) const {
     Partial next = so_far;
@@ -214,7 +215,7 @@ class Expansion {
     }
     assign_key(key, given.text, given.where, c);
     if (key.name == "device") {
-      // Rows of embedding tables are looked up on the CPU alone.
+      // Rows of embedding tables are looked up on the CPU only.
       c.device = c.has_tables() && c.device == "auto" ? "cpu" : resolve_device(c.device, machine_);
     } else if (key.name == "engine") {
       c.engine = resolve_engine(c.engine, c.device, machine_);
@@ -224,8 +225,8 @@ class Expansion {
     return {next};
   }
 
-  /// The DDP benchmark's rows for what is settled so far: `ranks` is the
-  /// whole world there, and `strategy` what its M/G rows exchange with.
+  /// Adds the rows of the DDP benchmark for the keys set so far. In this protocol `ranks` is the
+  /// largest world, and `strategy` is that of the rows named M/G.
   void rows_of_protocol(const RawValues& values, std::size_t index, const Partial& so_far) {
     const RawValue world = protocol_world(values);
     const std::string device = so_far.configuration.device;
@@ -291,7 +292,7 @@ class Expansion {
     }
   }
 
-  /// Settles what depends on several keys.  Throws UsageError for a case that is rejected.
+  /// Sets the values that depend on several keys. Throws UsageError for a case that is rejected.
   void check(const Partial& partial, Case& c) {
     const Where where = where_in(partial);
     check_tables(c, machine_, where);
@@ -322,15 +323,16 @@ class Expansion {
   }
 
   const MachineFacts& machine_;
-  int least_world_;   // of `auto`: 2 beside a case of one rank, else 1
-  bool rows_of_all_;  // also of a number type that the machine lacks
-  bool virtual_;      // another cluster's hosts are those of the cases
+  int least_world_;   // smallest world of `auto`: 2 if there is a baseline, else 1
+  bool rows_of_all_;  // cases with an unsupported number type leave a row
+  bool virtual_;      // the run is simulated on the hosts of another cluster
   std::vector<Case> cases_;
   std::vector<RejectedCase> rejected_;
   std::vector<CommandCase> commanded_;
 };
 
-/// The values of `block` over the file's defaults, under the flags.
+/// The values of `block` combined with others: they replace the file's defaults, and flags replace
+/// them.
 RawValues merged(const RawSettings& raw, const RawValues& block) {
   RawValues all = raw.defaults;
   for (const RawValues* values : {&block, &raw.flags}) {

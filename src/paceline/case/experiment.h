@@ -12,45 +12,45 @@
 
 namespace paceline::cases {
 
-/// A case that contradicts itself or cannot run here.
+/// A case that cannot run here, or whose values contradict each other.
 struct RejectedCase {
   Case configuration;
   std::string why;  // one sentence
 };
 
-/// A sweep: its name and its cases in the order of the table.
+/// A sweep: its name and its cases in the order in which they run.
 struct Experiment {
   std::string name;
   std::vector<Case> cases;
-  std::vector<RejectedCase> rejected{};  // beside valid ones; recorded as failed
+  std::vector<RejectedCase> rejected{};  // of a sweep with valid cases; recorded as failed
   int runs = 1;                          // repetitions, each in fresh processes where possible
-  /// By key of the case: the batch sizes that were tried where the largest was asked for.
+  /// The batch sizes that were tried in the search for the largest one, by key of the case.
   std::map<std::string, std::string> searches{};
 };
 
-/// The batch size of a case that asks for the largest, until it is found.
+/// The value of batch_size while the largest batch size, which the user asked for, is not found.
 inline constexpr int kLargestBatch = 0;
-inline constexpr const char* kMax = "max";  // as it is asked for
+inline constexpr const char* kMax = "max";  // the word by which users ask for the largest
 
-/// Keys of RunRecord::adapter: "max" where the batch size was searched for, and the sizes that were
-/// tried.
+/// Keys of RunRecord::adapter. The value of batch_mode is "max" if the batch size was searched for;
+/// batch_sizes_tried lists the sizes that were tried.
 inline constexpr const char* kBatchMode = "batch_mode";
 inline constexpr const char* kBatchTried = "batch_sizes_tried";
 
-/// Most ranks of any case.
+/// The largest number of ranks of any case.
 int largest_world(const Experiment& experiment);
 
-/// Most processes of Paceline of any case.
+/// The largest number of Paceline processes that any case needs.
 int most_processes(const Experiment& experiment);
 
 /// Every case of the raw settings, resolved ("auto", "max", threads 0) and checked.
 ///
-/// First the [[case]] tables in their order, then [sweep] as a product in the order of
-/// keys(), the last key fastest; settings without either are one case. A flag replaces its
-/// key everywhere; several values of it sweep too.  Cases that turn out equal are kept once.
-/// Throws UsageError with the origin of the offending value: for a value that its key cannot have,
-/// for a text that is no strategy, and where every case is rejected.  A case of one rank that a
-/// sweep is compared with does not count as a valid one.
+/// The order is: first the [[case]] tables in their order, then the Cartesian product of [sweep] in
+/// the order of keys(), in which the last key varies fastest. Settings without either are one case.
+/// A flag replaces its key everywhere; a flag with several values sweeps too. Of equal cases only
+/// the first is kept. Throws UsageError, with the origin of the offending value, for a value that
+/// its key cannot have, for a text that is no strategy, and if every case is rejected. A case of
+/// one rank that serves as the baseline of a sweep does not count as valid here.
 Experiment expand(const RawSettings& raw, const MachineFacts& machine);
 
 }  // namespace paceline::cases

@@ -62,7 +62,7 @@ std::vector<int> counts(const Field& key, const std::string& text, const std::st
   return result;
 }
 
-/// Reads a text as a value of the alternative that it is called with.
+/// Visitor that parses a text as the type of the variant's alternative that it visits.
 struct TextReading {
   const Field& key;
   const std::string& text;
@@ -90,7 +90,7 @@ struct TextReading {
   }
 };
 
-/// What is allowed of a value of the alternative that it is called with.
+/// Visitor that describes the allowed values of the alternative that it visits.
 struct Allowed {
   const Field& key;
 

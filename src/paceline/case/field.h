@@ -16,9 +16,10 @@
 #include "paceline/case/variables.h"
 
 // Note [One row a field]
-// Every field of a case and of the settings is one row of a table.  From these rows come the keys
-// of experiment files, flags, --help, the keys in docs/experiments.md, the JSON of a record and its
-// schema, the key of a case, equality but for some fields (case/same.h) and the columns of `diff`.
+// Every field of a case and of the settings is one row of a table. These rows define the keys of
+// experiment files, the flags, --help, the keys in docs/experiments.md, the JSON of a record and
+// its schema, the key of a case, equality of cases but for some fields (case/same.h), and the
+// columns of `diff`.
 
 namespace paceline::cases {
 
@@ -31,11 +32,11 @@ enum class Part : std::uint8_t {
   kMachine,
   kWindow,
   kProgram,
-  kNote,     // of the case itself: its label, and what becomes of it
-  kSettings  // of the whole run
+  kNote,     // members of Case itself, such as its label
+  kSettings  // members of Settings, for the whole run
 };
 
-/// Under which title --help shows a key.
+/// The title under which --help shows a key.
 enum class Group : std::uint8_t {
   kModel,
   kEmbeddings,
@@ -51,7 +52,7 @@ enum class Group : std::uint8_t {
 using Value =
     std::variant<std::string, int, double, bool, std::uint64_t, std::vector<int>, Variables>;
 
-/// How the field of an owner, a case or settings, is reached.
+/// Functions that reach one field of an owner. An owner is a case or settings.
 template <class Owner>
 struct Access {
   Value (*get)(const Owner&);
@@ -65,44 +66,44 @@ struct Member {
   std::variant<Access<Case>, Access<Settings>> access;
 };
 
-/// How the JSON form of a case has a field.
+/// How the JSON form of a case represents a field.
 enum class Form : std::uint8_t {
   kAlways,
-  kStated,    // null where the record's source does not say it
-  kOrNull,    // null where it is 0 or empty, which is "not known"
-  kIfUnusual  // left out where it has its default
+  kStated,    // null if the record's source does not say it
+  kOrNull,    // null if it is 0 or empty, which means "not known"
+  kIfUnusual  // left out if it has its default
 };
 
 struct InJson {
-  int place = 90;  // among the fields; equal ones are in the order of the table
+  int place = 90;  // position among the fields; ties: order of the table
   Form form = Form::kIfUnusual;
-  std::string_view name = {};  // where it is not the key of files
-  int minimum = 0;             // of an integer
-  int unstated = 0;            // what an integer is that is not stated
+  std::string_view name = {};  // if it differs from the key of files
+  int minimum = 0;             // smallest value of an integer
+  int unstated = 0;            // value of an integer that is not stated
 };
 
 struct Field {
-  std::string_view name = {};     // bucket_mb; empty: no key of files and flags
-  std::string_view metavar = {};  // what --help shows for the value
+  std::string_view name = {};     // "bucket_mb"; empty: no key of files and flags
+  std::string_view metavar = {};  // placeholder of the value in --help
   std::string_view help;
   Member of;
   Group group{};
   std::span<const std::string_view> allowed = {};  // empty: any
   double minimum = -std::numeric_limits<double>::infinity();
   double maximum = std::numeric_limits<double>::infinity();
-  std::string_view words = {};     // also allowed where a number is expected
-  std::string_view fallback = {};  // default, where the field's own is not it
-  bool in_file = true;             // else a flag only
-  char letter = 0;                 // of a short flag: -H
-  std::string_view also = {};      // another flag of the same meaning
-  std::string_view legacy = {};    // other benchmarks' names, or former ones, with blanks between
-  bool in_key = true;              // it shapes the result
+  std::string_view words = {};     // words that are allowed in place of a number
+  std::string_view fallback = {};  // default, if it is not the member's
+  bool in_file = true;             // false: a flag only
+  char letter = 0;                 // letter of a short flag, as in -H
+  std::string_view also = {};      // a second name of the flag
+  std::string_view legacy = {};    // other benchmarks' or former names, separated by blanks
+  bool in_key = true;              // it influences the result
   InJson json = {};
 
   std::string_view json_name() const { return json.name.empty() ? name : json.name; }
 };
 
-/// How the field of an owner of that kind is reached.
+/// The functions that reach the field in an owner of that type.
 template <class Owner>
 const Access<Owner>& access_of(const Field& field) {
   return std::get<Access<Owner>>(field.of.access);
@@ -111,48 +112,48 @@ const Access<Owner>& access_of(const Field& field) {
 /// The fields of a case, in the order of its JSON form.
 std::span<const Field> fields();
 
-/// The fields that are keys of files and flags, those of a case first, in the order of --help, of
-/// the docs and of a sweep: the last key varies fastest.
+/// The fields that are keys of files and flags, those of a case first. Their order is that of
+/// --help, of the docs and of a sweep, in which the last key varies fastest.
 std::span<const Field> keys();
 
-/// The key of `name` (with underscores), or null.
+/// Returns the key with this name (with underscores), or null.
 const Field* find_key(std::string_view name);
 
-/// "--bucket-mb" of "bucket_mb".
+/// Returns the flag of a key: "--bucket-mb" for "bucket_mb".
 std::string flag_of(const Field& key);
 
-/// Whether it describes a case (else the whole run).
+/// Whether the key describes a case; if not, it describes the whole run.
 bool is_case_key(const Field& key);
 bool is_switch(const Field& key);
 
 /// Title of a group in --help and the docs.
 std::string_view title_of(Group group);
 
-/// What a new case, or new settings, have there.
+/// The value of the field in a new case, or in new settings.
 Value usual_value(const Field& field);
 
-/// What the case has there.
+/// The value of the field in the case.
 Value value_of(const Field& field, const Case& c);
 
-/// Whether the case knows it: false where its record has null.
+/// Whether the case states the field; if not, its record has null.
 bool is_stated(const Field& field, const Case& c);
 
-/// The default as text; empty where it is chosen at run time.
+/// The default as text; empty if it is chosen at run time.
 std::string default_text(const Field& key);
 
-/// What is allowed, as the end of "... is not": "a whole number of at least
+/// The allowed values, worded to complete the sentence "... is not": "a whole number of at least
 /// 1", "one of cpu, cuda".
 std::string allowed_text(const Field& key);
 
-/// A value as files and flags write it.
+/// The value in the notation of files and flags.
 std::string text_of(const Value& value);
 
-/// Text of the key's field.  An owner is a case or settings.
+/// The value of the key's field as text. An owner is a case or settings.
 template <class Owner>
 std::string read_key(const Field& key, const Owner& from);
 
-/// Reads `text` into the key's field.  `where` names its origin ("--ranks", "quick.toml:7: ranks").
-/// Throws UsageError with origin, value and what is allowed.
+/// Parses `text` into the key's field. `where` names the origin of the text ("--ranks",
+/// "quick.toml:7: ranks"). Throws UsageError with origin, value and what is allowed.
 template <class Owner>
 void assign_key(const Field& key, const std::string& text, const std::string& where, Owner& to);
 
@@ -181,7 +182,7 @@ constexpr Part part_of() {
 
 }  // namespace detail
 
-/// The member of a row: `member<&Case::ranks>()`.
+/// The member that a row of a table describes: `member<&Case::ranks>()`.
 template <auto M>
 constexpr Member member() {
   using T = typename detail::MemberOf<decltype(M)>::Value;

@@ -313,7 +313,7 @@ constexpr auto kCaseFields = std::to_array<Field>({
      .help = "environment variable of the case; several values sweep. A file "
              "writes env.NAME",
      .of = member<&C::env>(), .group = Group::kOutside, .json = {.place = 55}},
-    // No run asks for these.
+    // The following fields are results; users cannot set them.
     {.help = "why the case cannot run here, where that is no mistake",
      .of = member<&C::not_run>(), .in_key = false,
      .json = {.place = 56, .name = "not_run"}},

@@ -5,8 +5,8 @@
 
 #include "paceline/case/field.h"
 
-// The tables behind case/field.h.  To add a field, give a part of the case or the settings a member
-// and its table a row.
+// The tables behind case/field.h. To add a field, add a member to a part of the case or to the
+// settings, and a row to its table.
 
 namespace paceline::cases {
 

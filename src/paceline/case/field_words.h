@@ -7,7 +7,7 @@
 
 #include "paceline/plan/engine_traits.h"
 
-// The words that keys of few values allow, for the tables of fields.
+// The allowed words of keys that have a fixed set of values.
 
 namespace paceline::cases {
 

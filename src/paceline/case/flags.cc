@@ -25,7 +25,7 @@ std::string described(const Field& key) {
   return shown ? fmt::format("{} [{}]", key.help, fallback) : std::string(key.help);
 }
 
-/// An empty word would silently stand for the default.
+/// Throws UsageError for an empty value, which would silently stand for the default.
 void reject_empty(const std::vector<RawValue>& values) {
   for (const RawValue& value : values) {
     if (value.text.empty()) {

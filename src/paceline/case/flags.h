@@ -13,21 +13,21 @@ class App;
 
 namespace paceline::cases {
 
-/// The flags of `paceline run` on a CLI11 (sub)command: one for each row of keys(),
-/// --section, and the experiment as the only positional argument.  Must outlive the parsing.
+/// The flags of `paceline run` on a CLI11 (sub)command: one for each row of keys(), --section, and
+/// the experiment as the only positional argument. The object must outlive the parsing.
 class Flags {
  public:
   explicit Flags(CLI::App& app);
   Flags(const Flags&) = delete;
   Flags& operator=(const Flags&) = delete;
 
-  /// The raw settings of the parsed line: the file's, with the flags over it. Where fewer than
-  /// kSmallBelowCores `cores` are to run it, and --section names no other, they are those of the
-  /// file's section kSmallSection. A missing file and a line that names nothing to run throw
-  /// UsageError.
+  /// The raw settings of the parsed command line: those of the file, overridden by the flags. If
+  /// the machine has fewer than kSmallBelowCores `cores`, and --section is not given, the file's
+  /// section kSmallSection is read where it exists. Throws UsageError for a missing file and for a
+  /// line that names nothing to run.
   RawSettings raw_settings(int cores = kSmallBelowCores) const;
 
-  /// What the flags alone say of the whole run.  Throws UsageError for a bad value.
+  /// The settings of the whole run that the flags alone give. Throws UsageError for a bad value.
   Settings settings() const;
 
  private:
@@ -39,17 +39,18 @@ class Flags {
   std::map<std::string, std::vector<std::string>, std::less<>> texts_;
 };
 
-/// The file that `name` stands for: itself where it is one, else experiments/<name>.toml below one
-/// of `roots`.  Throws UsageError that lists what there is.
+/// The path of an experiment: `name` itself if it is a file, else experiments/<name>.toml below one
+/// of `roots`. Otherwise throws UsageError that lists the known experiments.
 std::string find_experiment(const std::string& name, const std::vector<std::string>& roots);
 
 /// The names of all files experiments/*.toml below `roots`, sorted.
 std::vector<std::string> known_experiments(const std::vector<std::string>& roots);
 
-/// "survey --section small" for "survey", where that has such a section; else empty.
+/// Returns "survey --section small" for "survey" if that experiment has a section kSmallSection,
+/// else an empty text.
 std::string smaller_experiment(const std::string& name, const std::vector<std::string>& roots);
 
-/// Where experiments are looked for: here, and beside the program.
+/// The folders in which experiments are looked for: the current one, and those beside the program.
 std::vector<std::string> experiment_roots();
 
 }  // namespace paceline::cases

@@ -24,7 +24,7 @@ namespace {
 
 using nlohmann::ordered_json;
 
-/// Every key that the settings have, as text; empty ones are left out.
+/// All keys of the settings with their values as text; empty values are left out.
 ordered_json texts_of(const Settings& settings) {
   ordered_json texts = ordered_json::object();
   for (const Field& key : keys()) {

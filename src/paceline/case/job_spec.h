@@ -12,27 +12,27 @@
 
 namespace paceline::cases {
 
-/// What the ranks of a job do.  One process resolves it and hands it to all ranks, so that hosts
-/// with other cores or files cannot disagree.
+/// The work of the ranks of a job. One process resolves it and hands it to all ranks, so that hosts
+/// with other cores or files cannot come to different results.
 struct JobSpec {
   Experiment experiment;
-  std::optional<OperationSweep> operations;  // in place of cases
-  Settings settings;                         // `records` is settled
-  int run = 0;                               // which repetition
-  bool progress = false;                     // rank 0 may draw on stderr
-  bool is_only_case = false;                 // of the whole run
+  std::optional<OperationSweep> operations;  // if set, they are run in place of cases
+  Settings settings;                         // with the final path in `records`
+  int run = 0;                               // index of the repetition
+  bool progress = false;                     // rank 0 may draw progress on stderr
+  bool is_only_case = false;                 // the whole run has this one case
 };
 
-/// The processes that run the job.
+/// The number of processes that run the job.
 int ranks_of(const JobSpec& job);
 
-/// The engines that Paceline itself uses in the job, some perhaps repeatedly.
+/// The engines that Paceline itself uses in the job. An engine may be listed repeatedly.
 std::vector<std::string> engines_of(const JobSpec& job);
 
-/// The text by which it is handed to the ranks.
+/// The job as the JSON text that is handed to the ranks.
 std::string to_text(const JobSpec& job);
 
-/// Throws UsageError for text that `to_text` did not write.
+/// Parses the text of `to_text`. Throws UsageError for any other text.
 JobSpec job_spec_from(std::string_view text);
 
 }  // namespace paceline::cases

@@ -11,7 +11,7 @@ namespace {
 
 using nlohmann::ordered_json;
 
-/// Reads the value of a key as the alternative that it is called with.
+/// Visitor that reads a JSON value as the type of the alternative that it visits.
 struct JsonReading {
   const Field& field;
   const JsonPlace& place;
@@ -45,7 +45,7 @@ struct JsonReading {
   }
 };
 
-/// What older records have in place of `as_original`.
+/// The keys that older records have in place of `as_original`, with the values that mean true.
 const std::map<std::string_view, nlohmann::json>& former_keys() {
   static const std::map<std::string_view, nlohmann::json> keys{{"compat_zeros", true},
                                                                {"compat_relu", true},
@@ -64,7 +64,7 @@ void take_former_keys(const JsonPlace& here, Case& c) {
     }
   }
   if (const auto place = here.find(kFormerEngine)) {
-    c.engine += "+" + place->text();  // which carried the rows of tables
+    c.engine += "+" + place->text();  // this engine carried the rows of embedding tables
   }
 }
 

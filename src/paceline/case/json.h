@@ -10,11 +10,11 @@ namespace paceline::cases {
 
 nlohmann::ordered_json json_of(const Value& value);
 
-/// The case as a record has it.
+/// The JSON form of a case, as records contain it.
 nlohmann::ordered_json to_json(const Case& c);
 
-/// The case that `to_json` wrote, equal in every field.  Throws UsageError that names the key and
-/// what was expected there.
+/// Reads a case that `to_json` wrote; all fields are equal. Throws UsageError that names the key
+/// and what was expected there.
 Case from_json(const JsonPlace& place);
 
 }  // namespace paceline::cases

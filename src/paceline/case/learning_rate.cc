@@ -12,7 +12,7 @@
 namespace paceline::cases {
 namespace {
 
-/// Reads a number off the front; false where there is none.
+/// Parses a number at the front of `text` and removes it; returns false if there is none.
 template <class T>
 bool take(std::string_view& text, T& value) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);

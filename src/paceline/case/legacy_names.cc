@@ -12,7 +12,7 @@
 namespace paceline::cases {
 namespace {
 
-/// The key that other benchmarks, or earlier versions, call so; null where none does.
+/// The key that has this name in other benchmarks or earlier versions, or null.
 const Field* find_legacy_key(const std::string& name) {
   const auto found = std::ranges::find_if(keys(), [&](const Field& key) {
     return std::ranges::count(split_at(key.legacy, ' '), name) > 0;

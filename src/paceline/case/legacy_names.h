@@ -7,13 +7,14 @@
 
 namespace paceline::cases {
 
-/// "unknown key 'modle'; did you mean model? known: ..." for a name in a file that no key has.  The
-/// top of a file knows the tables too.
+/// Returns "unknown key 'modle'; did you mean model? known: ..." for a name in a file that is no
+/// key. With `with_tables`, for the top level of a file, the tables case and sweep are known too.
 std::string unknown_key(const std::string& name, bool with_tables);
 
-/// "unknown flag '--modle'; did you mean '--model'? paceline run --help lists all" for a flag that
-/// is none of `known`, those of the command `paceline COMMAND`; a flag of `paceline run` alone is
-/// called that.  For a flag of another benchmark it says what to type here.
+/// Returns "unknown flag '--modle'; did you mean '--model'? paceline run --help lists all" for a
+/// flag that is not in `known`, the flags of the command `paceline COMMAND`. If the flag belongs to
+/// `paceline run` only, the message says so. For a flag of another benchmark it names the flag that
+/// is used here.
 std::string unknown_flag(const std::string& flag, std::string_view command,
                          const std::vector<std::string>& known);
 

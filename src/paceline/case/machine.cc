@@ -11,7 +11,8 @@
 namespace paceline::cases {
 namespace {
 
-/// "max 100000" or "200000 100000": microseconds of CPU time per period.
+/// The CPU quota of the control group in cores, or 0 if there is none. The file contains the quota
+/// and the period in microseconds: "max 100000" or "200000 100000".
 double quota_in_cores() {
   std::ifstream file("/sys/fs/cgroup/cpu.max");
   std::string quota;

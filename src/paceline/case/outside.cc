@@ -16,7 +16,8 @@
 namespace paceline::cases {
 namespace {
 
-// The first word that names a script, else the first one, without folders.
+// The name of a command's program without folders: the first word that ends in .py or .sh, else the
+// first word that is no assignment.
 std::string program_of(const std::string& command) {
   std::string first;
   for (std::size_t begin = 0; begin < command.size();) {
@@ -62,7 +63,7 @@ void check_units(const Case& c, const Where& where) {
   check_rate(c, where);
 }
 
-// A line of several steps is of the warm-up or of the window.
+// Throws UsageError if a line that reports several steps could be partly warm-up, partly measured.
 void check_lines(const Case& c, const Where& where) {
   for (const auto& [key, steps] : {std::pair{"warmup", c.warmup}, std::pair{"steps", c.steps}}) {
     if (steps % c.steps_per_line != 0) {
@@ -73,7 +74,8 @@ void check_lines(const Case& c, const Where& where) {
   }
 }
 
-/// What tells how a command is started and read has no use without one.
+/// Throws UsageError for keys that say how a command is started and read, if the case has no
+/// command.
 void reject_keys_of_commands(const Case& c, const Where& where) {
   for (const Field& field : fields()) {
     const bool of_frameworks = field.name == "framework" || field.name == "python";
@@ -113,8 +115,9 @@ void settle_command(Case& c, const MachineFacts& machine, const Where& where) {
   }
 }
 
-// Whether an adapter of PyTorch's networks, all of Paceline's, would miss the transformers of BERT:
-// neither beside a PyTorch nor of `make adapters NAME=bert`.
+// Whether the adapter cannot train BERT because the package transformers is missing. Only adapters
+// that train all of Paceline's networks need it; it may be beside any adapter's PyTorch, or come
+// from `make adapters NAME=bert`.
 bool lacks_transformers(const Adapter& adapter, const std::string& model,
                         const MachineFacts& machine) {
   namespace fs = std::filesystem;
@@ -130,7 +133,7 @@ bool lacks_transformers(const Adapter& adapter, const std::string& model,
       machine.adapters, [](const Adapter& one) { return has_package(one.python, "transformers"); });
 }
 
-// Why the adapter, which is here, cannot run the case; empty: it can.
+// Why the adapter, which is installed here, cannot run the case; empty if it can.
 std::string lack_of(const Adapter& adapter, const Case& c, const MachineFacts& machine) {
   const auto lacks = [](const std::vector<std::string>& has, const std::string& one) {
     return !has.empty() && std::ranges::find(has, one) == has.end();
@@ -205,7 +208,7 @@ void settle_framework(Case& c, const MachineFacts& machine, const Where& where) 
                   : lack_of(*adapter, c, machine);
 }
 
-// The strategy stays, and is what names the case.
+// A case with the user's own network keeps its strategy, which also gives it its label.
 void settle_own_network(Case& c, const MachineFacts& machine, const Where& where) {
   const std::string label = c.label;
   c.framework = kOwnNetwork;

@@ -9,36 +9,35 @@
 
 namespace paceline::cases {
 
-/// The strategy of cases that a program outside performs.
+/// The strategy of cases that an external program performs.
 inline constexpr const char* kExternalStrategy = "external";
 
-/// The framework of cases whose network is the user's own, which a strategy of Paceline trains in
-/// Python: an adapter like others, but for its strategy.
+/// The framework of cases in which a strategy of Paceline trains the user's own network in Python.
+/// It is an adapter like others, except that the case keeps its strategy.
 inline constexpr const char* kOwnNetwork = "own-network";
 
-/// Whether the model is the user's, MODULE:FACTORY.
+/// Whether the model is the user's own, given as MODULE:FACTORY.
 bool has_own_network(const Case& c);
 
-/// Whether a program outside performs the case: an adapter (`framework`) or the user's own
-/// `command`.
+/// Whether an external program performs the case: an adapter (`framework`) or the user's `command`.
 bool is_outside(const Case& c);
 
-/// What performs a case, as the user named it: the framework, "--command", or the strategy.
+/// The performer of a case, as the user named it: the framework, "--command", or the strategy.
 std::string performer_of(const Case& c);
 
-/// Whether that program starts its ranks itself, as torchrun does.
+/// Whether the external program starts its ranks itself, as torchrun does.
 bool starts_its_ranks(const Case& c);
 
-/// Processes of Paceline that the case needs: one for each rank, or one where the program outside
-/// starts its ranks itself.
+/// The number of Paceline processes that the case needs: one for each rank, or a single one if the
+/// external program starts its ranks itself.
 int processes_of(const Case& c);
 
-/// The status of a record of a case that has `not_run`: not-installed or unsupported.
+/// The status in the record of a case that has `not_run`: "not-installed" or "unsupported".
 std::string status_of_not_run(const Case& c);
 
-/// Settles what follows from `framework` and `command`: strategy, launcher, engine, label, and why
-/// the case cannot run here (`not_run`).  Throws UsageError, one sentence, for what contradicts
-/// itself or is not known.
+/// Sets what follows from `framework` and `command`: strategy, launcher, engine, label, and the
+/// reason why the case cannot run here (`not_run`). Throws UsageError, one sentence, for unknown
+/// names and for values that contradict each other.
 void settle_outside(Case& c, const MachineFacts& machine, const Where& where);
 
 }  // namespace paceline::cases

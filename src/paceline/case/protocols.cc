@@ -13,13 +13,13 @@
 namespace paceline::cases {
 namespace {
 
-/// The number that `text` is; any other text is rejected as a value of ranks.
+/// Parses `text` as a number of ranks. Throws UsageError that rejects any other text.
 int number_of(const std::string& text, const RawValue& ranks) {
   Case configuration;
   try {
     assign_key(*find_key("ranks"), text, ranks.where, configuration);
   } catch (const UsageError&) {
-    // Again with the whole value, which the user recognizes.
+    // The error is thrown for the whole value, which the user recognizes.
     assign_key(*find_key("ranks"), ranks.text, ranks.where, configuration);
   }
   return configuration.ranks;
@@ -70,7 +70,7 @@ RawValues with_dlperf_defaults(RawValues values) {
   fill("warmup", fmt::to_string(kDlperfWarmup));
   fill("steps", fmt::to_string(kDlperfSteps));
   fill("ranks", "dlperf");
-  fill("start", "formula");  // so that losses can be compared
+  fill("start", "formula");  // makes losses of frameworks comparable
   return values;
 }
 

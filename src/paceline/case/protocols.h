@@ -14,41 +14,40 @@ namespace paceline::cases {
 struct ProtocolEntry {
   std::string label;  // "1M/2G"
   int ranks = 1;
-  bool alone = false;    // trains without an exchange
-  bool discard = false;  // warms up, leaves no row
+  bool alone = false;    // trains without communication
+  bool discard = false;  // a warm-up, which leaves no row
 };
 
-/// The sweep of PyTorch's DDP benchmark on a world with so many ranks on each host: a discarded
-/// warm-up of one rank, "no ddp", 1M/1G, 1M/2G, 1M/4G ...
-/// up to the first host, then 2M/kG, 3M/kG ... over the hosts that have as
-/// many ranks as the first.  The original knows k = 8 alone
-/// (pytorch/pytorch, benchmarks/distributed/ddp/benchmark.py).
+/// The sweep of PyTorch's DDP benchmark on a world with these numbers of ranks per host: a
+/// discarded warm-up of one rank, "no ddp", 1M/1G, 1M/2G, 1M/4G ... up to k ranks, all of the first
+/// host, then 2M/kG, 3M/kG ... over the next hosts as long as they have k ranks too. The original
+/// only knows k = 8 (pytorch/pytorch, benchmarks/distributed/ddp/benchmark.py).
 std::vector<ProtocolEntry> ddp_entries(const std::vector<int>& ranks_per_host);
 
-/// DLPerf's protocol, one for our own runs and for every framework: skip 20 steps, time 100, 7
-/// runs; the figure is the median over runs of the samples in the window over its wall time on the
-/// slowest rank's clock (Oneflow-Inc/DLPerf, README.md).
+/// DLPerf's protocol, the same for Paceline's own runs and for every framework: skip 20 steps, time
+/// 100 steps, repeat 7 runs. The result is the median over the runs of the samples in the window
+/// divided by its wall time on the slowest rank's clock (Oneflow-Inc/DLPerf, README.md).
 inline constexpr int kDlperfWarmup = 20;
 inline constexpr int kDlperfSteps = 100;
 inline constexpr int kDlperfRuns = 7;
 
-/// One device, then all devices of a node, of two nodes and of four: 1n1d, 1n8d, 2n16d, 4n32d, as
-/// far as the machine goes.
+/// The numbers of ranks in DLPerf's protocol: one device, then all devices of one, two and four
+/// nodes (1n1d, 1n8d, 2n16d, 4n32d), as far as the machine has them.
 std::vector<int> dlperf_worlds(const MachineFacts& machine, const std::string& device);
 
-/// The worlds that a value of `ranks` stands for here: a number itself;
-/// `world` all ranks that were started together, else 1; `max` one rank for
-/// each core or GPU; `auto` `least`, a power of two, doubled up to max, and max; `max:8`, `auto:8`
-/// at most 8; `dlperf` 1, all of a host, of two and of four.
-/// Throws UsageError for anything else.
+/// The numbers of ranks that a value of `ranks` stands for. A number stands for itself; `world` for
+/// all ranks that were started together, else 1; `max` for one rank for each core or GPU; `auto`
+/// for `least` (a power of two), doubled repeatedly up to max, and max itself. `max:8` and `auto:8`
+/// are limited to 8. `dlperf` stands for 1 and all ranks of one, two and four hosts. Throws
+/// UsageError for anything else.
 std::vector<int> worlds_of(const RawValue& ranks, const MachineFacts& machine,
                            const std::string& device, int least);
 
-/// The values of DLPerf's protocol for what `values` leaves out.
+/// Adds the values of DLPerf's protocol for the keys that `values` does not have.
 RawValues with_dlperf_defaults(RawValues values);
 
-/// How the settings fall short of the protocol: "2 steps skipped and 5 timed,
-/// 1 run"; empty where they do not.
+/// Describes how a case has fewer steps or runs than DLPerf's protocol: "2 steps skipped and 5
+/// timed, 1 run". Empty if it has not.
 std::string shortened_dlperf(const Case& c, int runs);
 
 }  // namespace paceline::cases

@@ -23,14 +23,15 @@
 namespace paceline::cases {
 namespace {
 
-/// Which part of a file a key was found in.
+/// The part of a file in which a key was found.
 enum class Level { kTop, kCase, kSweep };
 
 class Reader {
  public:
   explicit Reader(std::string name) : name_(std::move(name)) {}
 
-  /// The section of that name, or where it is empty the rest of the file.  All of it is checked.
+  /// Reads the section of that name or, if the name is empty, the part outside of sections. The
+  /// whole file is checked in both cases.
   RawSettings read(const toml::table& file, const std::string& section) const {
     RawSettings whole{.source = name_};
     std::optional<RawSettings> chosen;
@@ -77,7 +78,7 @@ class Reader {
     }
   }
 
-  // The tables of [section.NAME], by name.
+  // The tables [section.NAME] of a file, with their names.
   std::vector<std::pair<std::string, const toml::table*>> tables_of(
       const toml::node& sections) const {
     std::vector<std::pair<std::string, const toml::table*>> tables;
@@ -152,7 +153,8 @@ class Reader {
     read_list(name, *key, node, level, to[name]);
   }
 
-  // env.NAME = "value"; what a key of texts takes is what a variable takes.
+  // Reads env.NAME = "value". A variable takes the same TOML values as a key whose values are
+  // texts.
   void read_variables(const toml::table& variables, Level level, RawValues& to) const {
     for (const auto& [key, node] : variables) {
       const std::string name(key.str());
@@ -181,8 +183,8 @@ class Reader {
     }
   }
 
-  /// The text of a TOML value that the key can hold; of a word in place of a number it is settled
-  /// later.
+  /// The text of a TOML value. Throws UsageError if the key cannot hold the value. Words in place
+  /// of a number are checked later.
   RawValue scalar(const Field& key, const toml::node& node) const {
     const std::string where = fmt::format("{}: {}", at(node), key.name);
     std::ostringstream shown;
@@ -204,13 +206,14 @@ class Reader {
   std::string name_;
 };
 
-/// "50us" after "1Gbit,": the latency of the link before it, well written or not; rates alone have
-/// a unit with bits or bytes.
+/// Whether `piece`, which follows a comma as "50us" follows "1Gbit,", is a latency (perhaps a
+/// malformed one), not another link: only rates have a unit with bits or bytes.
 bool is_latency(std::string_view piece) {
   return piece.find_first_of("bB") == std::string_view::npos;
 }
 
-/// Whether `piece` belongs to the value before its comma.
+/// Whether `piece` belongs to the value in front of the comma, so that the comma separates no
+/// values.
 bool continues(std::string_view key, std::string_view piece) {
   return (key == "strategy" && strategies::is_option(piece)) ||
          (key == "link" && is_latency(piece));
@@ -225,8 +228,8 @@ RawSettings parse_raw_settings(std::string_view text, const std::string& name,
 
 namespace {
 
-// A profile that is not where the program runs may lie beside the file that names it, or beside the
-// folder of experiments.
+// Replaces the path of a profile that does not exist by one that does: relative to the folder of
+// the experiment file, or to the parent of that folder.
 void find_beside(const std::string& path, RawValues& values) {
   namespace fs = std::filesystem;
   const auto replay = values.find("replay");

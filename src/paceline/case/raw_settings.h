@@ -11,58 +11,57 @@
 
 namespace paceline::cases {
 
-/// A value as it was written, and where: "--ranks", "quick.toml:7: ranks".
+/// A value as the user wrote it, and its origin: "--ranks", "quick.toml:7: ranks".
 struct RawValue {
   std::string text;
   std::string where;
 };
 
-/// RawValues by key name (with underscores); several values sweep.
+/// The values of each key, by name (with underscores); several values of a key are swept.
 using RawValues = std::map<std::string, std::vector<RawValue>, std::less<>>;
 
-/// An experiment as it was written, before anything is resolved or checked against a machine.
-/// RawValues are texts of the right kind.
+/// An experiment as the user wrote it, before anything is resolved or checked against a machine.
+/// All values are texts that their keys can parse.
 struct RawSettings {
-  std::string source;                   // path; empty: the command line alone
-  std::string section{};                // of the file; empty: what is in none
+  std::string source;                   // path of the file; empty: the command line alone
+  std::string section{};                // name in the file; empty: the part outside of sections
   RawValues defaults{};                 // top level of the file
   std::vector<RawValues> cases{};       // each [[case]]
   std::optional<RawValues> sweep{};     // [sweep]
-  RawValues flags{};                    // of the command line: they win everywhere
+  RawValues flags{};                    // of the command line; they override all others
   std::vector<std::string> sections{};  // names of [section.NAME]
-  bool by_size = false;                 // the section was chosen because the machine is small
+  bool by_size = false;                 // chosen because the machine has few cores
 };
 
-/// The section that a machine with fewer cores runs where no other is named.
+/// The section that is run by default on a machine with fewer cores than kSmallBelowCores.
 inline constexpr const char* kSmallSection = "small";
 inline constexpr int kSmallBelowCores = 8;
-/// What --section calls the file but for its sections.
+/// The word by which --section names the part of the file outside of its sections.
 inline constexpr const char* kWholeFile = "all";
 
-/// Reads an experiment file, or one of its sections [section.NAME], which is written as a file is
-/// and takes nothing from the rest.  Unknown keys, wrong types and lists outside [sweep] and
-/// [[case]] throw UsageError with file and line.
+/// Reads an experiment file, or its section [section.NAME], which has the syntax of a whole file
+/// and inherits nothing from the rest. Throws UsageError with file and line for unknown keys, wrong
+/// types, and lists outside of [sweep] and [[case]].
 RawSettings read_raw_settings(const std::string& path, const std::string& section = "");
 
-/// Reads an experiment, or one of its sections, from the text of a file; `name` stands for the path
-/// in messages.
+/// Reads an experiment, or one of its sections, from text. `name` replaces the path in messages.
 RawSettings parse_raw_settings(std::string_view text, const std::string& name,
                                const std::string& section = "");
 
-/// Raw values of environment variables have this before the variable's name; a file writes
-/// env.NAME = "value", under [sweep] a list.
+/// The prefix of an environment variable's name among raw values. A file writes env.NAME = "value",
+/// or a list under [sweep] or [[case]].
 inline constexpr std::string_view kEnvPrefix = "env.";
 
 inline bool is_env_name(std::string_view name) { return name.starts_with(kEnvPrefix); }
 
-/// The raw values of flags --env NAME=VALUE,VALUE ..., by name with prefix.
+/// The raw values of flags --env NAME=VALUE,VALUE ..., by name with the prefix.
 RawValues env_of_flags(const std::vector<std::string>& texts);
 
-/// The values of a flag's texts; a comma separates values that sweep, except inside a strategy's
-/// options ("topk:density=0.1,seed=2" is one).
+/// Splits the texts of a flag into values. A comma separates values that sweep, except inside a
+/// strategy's options ("topk:density=0.1,seed=2" is one value) and a link's ("1Gbit,50us").
 std::vector<RawValue> split_flag(const std::string& name, const std::vector<std::string>& texts);
 
-/// What holds for the whole run, flags before file before defaults.
+/// The settings of the whole run. Flags override the file, which overrides the defaults.
 Settings settings_of(const RawSettings& raw);
 
 }  // namespace paceline::cases

@@ -9,11 +9,11 @@
 
 #include "paceline/case/field.h"
 
-// Which cases are alike, and in what.
+// Comparison of cases by chosen fields.
 
 namespace paceline::cases {
 
-/// A part of a case, or one member of it: `Part::kWindow`, `&Case::strategy`.
+/// A selection of fields: a part of a case, `Part::kWindow`, or one member, `&Case::strategy`.
 class Which {
  public:
   Which(Part part) : of_(part) {}
@@ -31,25 +31,25 @@ class Which {
 
 using Fields = std::initializer_list<Which>;
 
-/// Whether everything that shapes the results of the two cases is the same, but for these.
+/// Whether two cases agree in all fields that influence the results, except for the fields `but`.
 bool same_but(const Case& a, const Case& b, Fields but);
 
-/// Whether these are the same.
+/// Whether two cases agree in the fields `in`.
 bool same_in(const Case& a, const Case& b, Fields in);
 
-/// The first of these in which two cases differ that both state it, or null.
+/// The first of the fields `in` in which two cases differ although both state it, or null.
 const Field* difference_in(const Case& a, const Case& b, Fields in);
 
-/// The names of what shapes the case's result, and its values.  Of a variable of the environment
-/// the name is "env.NAME".  What the JSON form leaves out is left out, but not the usual embedding
-/// tables of a model with tables.
+/// The names and values of the fields that influence the case's result. An environment variable has
+/// the name "env.NAME". Fields that the JSON form leaves out are left out, but for those of
+/// embedding tables of a model that has tables.
 using Texts = std::vector<std::pair<std::string, std::string>>;
 Texts texts_of(const Case& c);
 
-/// A text that is equal for cases that are the same but for these.
+/// A text that is equal for cases that agree in all fields that influence the result but `but`.
 std::string key_but(const Case& c, Fields but);
 
-/// A text that is equal for cases that are the same in these.
+/// A text that is equal for cases that agree in the fields `in`.
 std::string key_in(const Case& c, Fields in);
 
 }  // namespace paceline::cases

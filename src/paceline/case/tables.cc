@@ -21,7 +21,7 @@ using plan::ModuleId;
 using strategies::BagShape;
 using strategies::EmbeddingJob;
 
-constexpr double kBytes = 4;  // of an element
+constexpr double kBytes = 4;  // bytes of an fp32 element
 
 void add_parameter(std::string name, std::vector<Elements> sizes, std::size_t module,
                    plan::ModelShape& model) {
@@ -35,7 +35,7 @@ void add_parameter(std::string name, std::vector<Elements> sizes, std::size_t mo
                               .module = ModuleId{static_cast<std::int32_t>(module)}});
 }
 
-/// Adds a linear layer with what follows it; returns its outputs.
+/// Adds a linear layer with any ReLU that follows; returns the number of its outputs.
 Elements add_linear(std::string name, Elements inputs, Elements outputs,
                     plan::NetworkShape& shape) {
   plan::ModelShape& model = shape.model;
@@ -48,7 +48,8 @@ Elements add_linear(std::string name, Elements inputs, Elements outputs,
   return outputs;
 }
 
-/// Adds the module of the bags, and `after` it without parameters.
+/// Adds the module of the embedding bags, with the work of `after`, a layer without parameters that
+/// follows it.
 void add_bags(const EmbeddingJob& job, const plan::LayerWork& after, plan::NetworkShape& shape) {
   shape.model.modules.emplace_back("embedding_bags");
   const auto width = static_cast<double>(job.width());
@@ -57,8 +58,8 @@ void add_bags(const EmbeddingJob& job, const plan::LayerWork& after, plan::Netwo
                         .bytes = 2 * kBytes * width + after.bytes});
 }
 
-/// Adds the parameter of the bags, the last.  Gradients are ready backwards, that of the bags
-/// before those of the modules in front of it.
+/// Adds the parameter of the embedding bags as the last parameter. Gradients become ready in
+/// backward order: that of the bags before those of the modules in front of the bags.
 void add_pooled(const EmbeddingJob& job, std::size_t module, plan::ModelShape& model) {
   add_parameter(std::string(strategies::kPooledParameter),
                 {std::max(Elements{2}, job.bags.most_bags()), job.width()}, module, model);
@@ -75,8 +76,8 @@ void add_pooled(const EmbeddingJob& job, std::size_t module, plan::ModelShape& m
   }
 }
 
-/// The dense part of the DDP and RPC benchmark behind the bags of `job`.
-/// tests/rank/embeddings_test.cc compares it with the torch module.
+/// The dense part of the network of PyTorch's DDP and RPC benchmark, whose input is the bags of
+/// `job`. tests/rank/embeddings_test.cc compares it with the torch module.
 plan::NetworkShape hybrid_shape(const EmbeddingJob& job) {
   plan::NetworkShape shape;
   shape.model.name = "hybrid";
@@ -86,11 +87,11 @@ plan::NetworkShape hybrid_shape(const EmbeddingJob& job) {
     inputs = add_linear(fmt::format("fc{}", shape.model.modules.size()), inputs, units, shape);
   }
   add_pooled(job, 0, shape.model);
-  shape.leaf_calls = 9;  // linear layers, and a ReLU behind all but the last
+  shape.leaf_calls = 9;  // linear layers, and a ReLU after all but the last
   return shape;
 }
 
-/// The layers of networks/embeddings.cc, compared as above.
+/// The layers of networks/embeddings.cc, which the same test compares.
 plan::NetworkShape dlrm_shape(const EmbeddingJob& job) {
   plan::NetworkShape shape;
   shape.model.name = "dlrm";
@@ -103,7 +104,8 @@ plan::NetworkShape dlrm_shape(const EmbeddingJob& job) {
   };
   add_layers("bottom", 13, {512, 256, 64, job.dim});
   const std::size_t bags = shape.model.modules.size();
-  // All vectors in one, their products with each other, half of which go on.
+  // The interaction joins all vectors into a matrix and computes all pairwise inner products, half
+  // of which (without duplicates) are inputs of the next layer.
   const Elements vectors = job.tables + 1;
   const Elements joined = job.dim + vectors * (vectors - 1) / 2;
   const plan::LayerWork interaction{
@@ -113,7 +115,7 @@ plan::NetworkShape dlrm_shape(const EmbeddingJob& job) {
   add_bags(job, interaction, shape);
   add_layers("top", joined, {512, 256, 2});
   add_pooled(job, bags, shape.model);
-  shape.leaf_calls = 13;  // linear layers, and a ReLU behind all but the last
+  shape.leaf_calls = 13;  // linear layers, and a ReLU after all but the last
   return shape;
 }
 
@@ -123,7 +125,7 @@ std::optional<EmbeddingJob> embedding_job_of(const Case& c) {
   if (!c.has_tables()) {
     return std::nullopt;
   }
-  // A line of a click log names one row of each table.
+  // A line of a click log names one row of each table, so every bag of dlrm has one id.
   const BagShape bags = c.model == "dlrm" ? BagShape{.fewest = c.batch_size,
                                                      .most = c.batch_size,
                                                      .shortest_bag = 1,
@@ -194,7 +196,7 @@ std::vector<strategies::PlanMemory> memory_of_run(const Case& c) {
                         .optimizer = optimizer_of(c),
                         .world = job->ranks(),
                         .local_world = c.ranks_per_host};
-  if (strategies::needs_times(strategy)) {  // which are measured later
+  if (strategies::needs_times(strategy)) {  // times are measured later; here all are zero
     const auto free = plan::line_of(0, 0);
     input.profile = {.origin = "none",
                      .forward = std::vector<plan::Picoseconds>(input.model.modules.size()),

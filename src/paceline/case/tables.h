@@ -12,36 +12,36 @@
 #include "paceline/strategies/embedding_job.h"
 #include "paceline/strategies/strategy.h"
 
-// Jobs with embedding tables on servers: their network, their planner and their memory.
+// The network, planner and memory of jobs with embedding tables.
 
 namespace paceline::cases {
 
-/// The tables of the case's network; nothing where it has none.
+/// The embedding tables of the case's network; nothing if it has none.
 std::optional<strategies::EmbeddingJob> embedding_job_of(const Case& configuration);
 
-/// The dense part of the network of such a case behind the bags of `job`.
+/// The shape of the dense part of such a network, which takes the embedding bags of `job` as input.
 plan::NetworkShape network_shape_of(const Network& network, const strategies::EmbeddingJob& job);
 
-/// What the case's update rule keeps of a parameter.
+/// The optimizer state that the case's update rule keeps for each parameter.
 plan::OptimizerShape optimizer_of(const Case& configuration);
 
-/// The planner of a strategy around which the rows of `job` cross; with the strategy none they do
-/// not.
+/// The planner of a strategy for the dense part, to which the exchange of the rows of `job` is
+/// added. With the strategy "none" no rows are exchanged.
 std::unique_ptr<plan::Planner> planner_of(const strategies::EmbeddingJob& job,
                                           const strategies::StrategySpec& strategy);
 
-/// What the plan of every rank takes, by rank.
+/// The memory that the plan of every rank takes, by rank.
 std::vector<strategies::PlanMemory> memory_of_ranks(const plan::Planner& planner,
                                                     plan::PlanInput input);
 
-/// What the ranks of each host take, which fill the hosts in their order.
+/// The bytes that the ranks of each host take together. Ranks fill the hosts in order.
 std::vector<std::int64_t> bytes_by_host(const std::vector<strategies::PlanMemory>& memory,
                                         const std::vector<int>& ranks_per_host);
 
-/// What every rank of `paceline run` of a case with tables holds when the job holds most, by rank:
-/// its plan; where the rank trains, also the plan of the trainer without communication that is
-/// measured in turn, and the parameters of that one's network before they are moved into the plan's
-/// buffers. Throws UsageError where there is no plan.
+/// The peak memory of every rank of `paceline run` of a case with tables, by rank. It includes the
+/// rank's plan. A trainer also holds the plan without communication that is measured in turn, and
+/// the parameters of that plan's network before they are moved into the plan's buffers. Throws
+/// UsageError if there is no plan.
 std::vector<strategies::PlanMemory> memory_of_run(const Case& configuration);
 
 }  // namespace paceline::cases

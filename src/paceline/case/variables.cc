@@ -14,7 +14,7 @@
 namespace paceline::cases {
 namespace {
 
-// What Paceline tells a rank, which a case cannot change.
+// Variables that Paceline sets for each rank and that a case cannot change.
 constexpr auto kTaken =
     std::to_array<std::string_view>({"RANK", "WORLD_SIZE", "LOCAL_RANK", "MASTER_ADDR",
                                      "MASTER_PORT", "OMP_NUM_THREADS", "PACELINE_CASE"});

@@ -6,12 +6,12 @@
 
 namespace paceline::cases {
 
-/// Variables of an environment.
+/// Environment variables, by name.
 using Variables = std::map<std::string, std::string>;
 
-/// Variables as one text, and back; an empty text for none.  Reading also takes NAME=VALUE, one
-/// variable.  Throws UsageError for any other text, and for what is no name of a variable or
-/// belongs to Paceline and the launchers.
+/// These functions convert variables to a JSON text and back; an empty text stands for no
+/// variables. Reading also takes a single NAME=VALUE. Throws UsageError for any other text, and for
+/// a NAME that is no valid name or that Paceline and the launchers set themselves.
 std::string variables_text(const Variables& variables);
 Variables variables_from(const std::string& text, const std::string& where);
 
