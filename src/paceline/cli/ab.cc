@@ -36,7 +36,8 @@ bool holds_comparison(const fs::path& folder) {
   return fs::exists(folder / "a.jsonl") || fs::exists(folder / "b.jsonl");
 }
 
-// Named for the present second.  Another comparison may have begun in it.
+// The default folder is named after the current time in seconds; a number is added if another
+// comparison has used this name.
 std::string default_folder() {
   const fs::path base = fs::path(front::default_records_path("ab")).replace_extension();
   std::string folder = base;
@@ -46,7 +47,7 @@ std::string default_folder() {
   return folder;
 }
 
-// A new folder; what an earlier comparison left there is not added to.
+// Makes the folder of a comparison. Throws UsageError if it holds records of an earlier one.
 std::string make_folder(const std::string& wanted) {
   const std::string folder = wanted.empty() ? default_folder() : wanted;
   std::error_code error;

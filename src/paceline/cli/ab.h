@@ -11,18 +11,18 @@
 
 namespace paceline::cli {
 
-/// `paceline ab [FLAGS] -- COMMAND_A -- COMMAND_B`: whole commands in turns,
-/// in an order drawn for each run, and then the comparison of what they left.
+/// `paceline ab [FLAGS] -- COMMAND_A -- COMMAND_B`: runs two whole commands alternately, in a
+/// random order for each run, and then compares their records.
 class AbCommand {
  public:
   explicit AbCommand(CLI::App& app);
 
-  /// Takes the commands off `arguments`, before they are parsed; nothing where the subcommand is
-  /// another one.
+  /// Removes the two commands from `arguments` before they are parsed. Does nothing if the
+  /// subcommand is not `ab`.
   void take_commands(std::vector<std::string>& arguments);
 
-  /// After the parsing.  Returns the exit code: that of the comparison, 3
-  /// where a command failed, 128 + signal where we were told to stop.
+  /// To be called after the parsing. Returns the exit code: that of the comparison, or 128 + signal
+  /// after a signal to stop. Throws WorldError (exit code 3) if a command failed.
   int run() const;
 
  private:
@@ -34,7 +34,7 @@ class AbCommand {
   std::optional<int> runs_;  // 6 without --until
   double timeout_s_ = 3600;
   std::string out_;
-  std::vector<std::string> prepare_, cleanup_;  // one of both sides, or two
+  std::vector<std::string> prepare_, cleanup_;  // one value for both sides, or one for each
   std::vector<std::string> commands_[2];
 };
 

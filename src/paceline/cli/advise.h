@@ -11,14 +11,14 @@
 
 namespace paceline::cli {
 
-/// `paceline advise MODEL --cluster FILE`: strategies, bucket sizes and
-/// partitions by predicted step time, and the command that runs the first.
+/// `paceline advise MODEL --cluster FILE`: ranks strategies, bucket sizes and partitions by
+/// predicted step time, and prints the command that runs the best strategy.
 class AdviseCommand {
  public:
   /// Adds the flags to the subcommand `app`.
   explicit AdviseCommand(CLI::App& app);
 
-  /// After the parsing.  Prints the table; returns the exit code.
+  /// To be called after the parsing. Prints the table and returns the exit code.
   int run() const;
 
  private:
@@ -26,7 +26,7 @@ class AdviseCommand {
 
   JobFlags job_;
   MeasuredFlags measured_;
-  std::optional<double> error_percent_;  // left out: the error table
+  std::optional<double> error_percent_;  // left out: the value of the error table
   std::vector<double> bucket_mb_;
   std::string format_ = "table";
   bool any_update_ = false;

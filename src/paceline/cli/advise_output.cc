@@ -29,13 +29,13 @@ using report::Table;
 constexpr auto kLeft = report::Align::kLeft;
 constexpr std::string_view kNotValidated = "not validated";
 
-/// A cell with the time that `member` has of a row, in ms.
+/// Formats the time in `member` of a row, in ms.
 template <class Row>
 auto milliseconds(plan::Picoseconds Row::*member) {
   return [member](const Row& row) { return fmt::format("{:.2f}", milliseconds_of(row.*member)); };
 }
 
-/// What a reader must know of a row beside its numbers.
+/// Remarks on a row: that it is not validated, and cautions about convergence.
 std::string remark_of(const predict::Advice& row) {
   std::vector<std::string_view> words;
   if (row.bar.known() && !row.bar.validated) {
@@ -47,7 +47,7 @@ std::string remark_of(const predict::Advice& row) {
   return words.empty() ? "" : fmt::format("  ({})", fmt::join(words, "; "));
 }
 
-/// What the intervals of the rows mean, or why there are none.
+/// The meaning of the rows' intervals, or why there are none.
 std::string bars_text(std::span<const predict::Advice> rows) {
   const auto barred =
       std::ranges::find_if(rows, [](const predict::Advice& row) { return row.bar.known(); });
@@ -71,7 +71,7 @@ std::string bars_text(std::span<const predict::Advice> rows) {
       validated ? "\n[]: 9 of 10 published cells of such strategies are within" : "");
 }
 
-/// Why rows are marked as not validated; empty: none is.
+/// Why rows are marked as not validated; empty if no row is.
 std::string not_validated_text(std::span<const predict::Advice> rows) {
   std::vector<std::string_view> whys;
   bool largest = false;
@@ -89,13 +89,13 @@ std::string not_validated_text(std::span<const predict::Advice> rows) {
                                     largest ? "; the largest known error stands there" : "");
 }
 
-/// The meaning of the marks that the first `count` rows bear.
+/// The meaning of the marks in the first `count` rows.
 std::string marks_text(const predict::AdviceTable& table, std::size_t count) {
   const std::span rows = std::span(table.rows).first(count);
   return bars_text(rows) + not_validated_text(rows);
 }
 
-/// The step with its error; a row without a bar has none.
+/// The interval of the step time; "-" for a row without an error bar.
 std::string interval_text(const predict::Advice& row) {
   return row.bar.known()
              ? fmt::format("[{:.2f}, {:.2f}]", milliseconds_of(row.low), milliseconds_of(row.high))
@@ -124,14 +124,14 @@ report::ResultColumns<Advice> advice_columns() {
       .cell(milliseconds(&Advice::exposed))
       .data("exposed_communication_s", &Advice::exposed, seconds_of);
   columns.add({.name = "", .align = kLeft})
-      .place(-1)  // in front of all
+      .place(-1)  // in front of all other columns
       .cell([](const Advice& it) { return it.like_best ? " *" : ""; })
       .data("not_told_from_fastest", &Advice::like_best);
   columns.data("caution", &Advice::guarantee, predict::caution);
   return columns;
 }
 
-/// The first `top` rows (0: all), what their marks mean, and what cannot be.
+/// The first `top` rows (0: all), the strategies that do not fit, and the meaning of the marks.
 Table strategies_table(const predict::AdviceTable& table, int top) {
   const std::size_t all = table.rows.size();
   const std::size_t count = top > 0 ? std::min(static_cast<std::size_t>(top), all) : all;
@@ -194,7 +194,7 @@ report::ResultColumns<CodecAdvice> codec_columns() {
   return columns;
 }
 
-/// Fusion without a codec, then with each; empty: no codec was timed.
+/// Rows of fusion without a codec and with each timed codec; empty if no codec was timed.
 std::vector<CodecAdvice> codec_rows(const predict::CodecTable& table) {
   std::vector<CodecAdvice> rows = table.rows;
   if (!rows.empty()) {
@@ -203,7 +203,8 @@ std::vector<CodecAdvice> codec_rows(const predict::CodecTable& table) {
   return rows;
 }
 
-/// Whether codecs pay whose coding times were measured; no rows: none were.
+/// The table that says whether codecs with measured coding times pay. It has no rows if none was
+/// measured.
 Table codecs_table(const predict::CodecTable& table) {
   if (table.rows.empty()) {
     return {};
@@ -228,7 +229,7 @@ std::string text_of(const predict::PartitionSize& size) {
   return fmt::format("{:g}/{:g}", size.partition_mb, size.credit_mb);
 }
 
-/// A row for each strategy of which several sizes were tried.
+/// A table with a row for each strategy for which several sizes were tried.
 template <class Size>
 Table sizes_table(const std::vector<predict::SizeAdvice<Size>>& sizes, const std::string& what) {
   Table shown{.columns = {{.name = "strategy", .align = report::Align::kLeft},
@@ -252,7 +253,7 @@ Table sizes_table(const std::vector<predict::SizeAdvice<Size>>& sizes, const std
   return shown;
 }
 
-/// Which bucket size each strategy with buckets should have.
+/// The table of the best bucket size of each strategy with buckets.
 Table buckets_table(const predict::AdviceTable& table) {
   Table buckets = sizes_table(table.buckets, "bucket size");
   for (const predict::BucketAdvice& it : table.buckets) {

@@ -9,9 +9,10 @@
 
 namespace paceline::cli {
 
-/// Tables: the first `top` strategies (0: all) with what their marks mean and what cannot be; the
-/// bucket size and partition that each should have; whether codecs pay whose coding times were
-/// measured.  CSV: every strategy that can be.  JSON: every value of the tables.
+/// The output of `paceline advise`. The tables show the first `top` strategies (0: all) with the
+/// meaning of their marks, and the strategies that do not fit; the best bucket size and partition
+/// of each strategy; and whether codecs with measured coding times pay. CSV has every strategy that
+/// fits, JSON every value of the tables.
 report::CommandOutput advice_output(const predict::AdviceTable& table,
                                     const predict::CodecTable& codecs, int top);
 

@@ -13,46 +13,47 @@ class Option;
 class ParseError;
 }  // namespace CLI
 
-// What CLI11 does not check of arguments, or words in its own terms.
+// Checks of arguments that CLI11 does not make, or whose errors it words in its own terms.
 
 namespace paceline::cli {
 
-/// A word of the command line that begins with a dash.
+/// A flag on the command line: a word that begins with a dash.
 struct GivenFlag {
-  std::string name;                     // with its dashes
-  std::optional<std::string> value{};   // behind its equals sign, or the next word
-  const CLI::Option* option = nullptr;  // of the command; null: it has none
+  std::string name;                     // name with dashes
+  std::optional<std::string> value{};   // text after an equals sign, or the next word
+  const CLI::Option* option = nullptr;  // the command's option; null: unknown flag
 };
 
-/// Calls `visit` for each flag among `arguments`, those of the command, up to
-/// a word "--".
+/// Calls `visit` for each flag among `arguments`, the words after the command, up to a word "--".
 void for_each_flag(const CLI::App& command, const std::vector<std::string>& arguments,
                    const std::function<void(const GivenFlag&)>& visit);
 
-/// Throws UsageError where a flag of `command` has an empty value, or a list has nothing between
-/// two commas; CLI11 skips both.  `arguments`: those of the command, before they are parsed.
+/// Throws UsageError if a flag of `command` has an empty value, or a list has an empty element
+/// between two commas, both of which CLI11 would skip. `arguments` are the words after the command,
+/// before they are parsed.
 void reject_empty_values(const CLI::App& command, const std::vector<std::string>& arguments);
 
-/// A check of CLI11: the text of an argument to what is wrong with it; empty: nothing.
+/// A check in CLI11's form: returns what is wrong with the text of an argument; empty if it is
+/// valid.
 using ArgumentCheck = std::function<std::string(const std::string& text)>;
 
-/// A number from `least` to `most`; NaN is none.
+/// Accepts a number from `least` to `most`; rejects NaN.
 ArgumentCheck number_in(double least, double most = std::numeric_limits<double>::infinity());
 
-/// A whole number, in digits, from `least` to `most`.
+/// Accepts an integer, written in digits, from `least` to `most`.
 ArgumentCheck whole_number_in(int least, int most = std::numeric_limits<int>::max());
 
-/// One of these names, which are called `kind`.
+/// Accepts one of `names`; messages call such a name `kind`.
 ArgumentCheck one_of(std::string kind, std::vector<std::string> names);
 
-/// Adds --format: one of `names`; `format` has the default.
+/// Adds --format, which takes one of `names`. The initial value of `format` is the default.
 void add_format_flag(CLI::App& app, std::string& format, const std::vector<std::string>& names);
 
-/// A seed: a whole number of 64 bits without a sign.  CLI11 alone takes -1.
+/// Accepts a seed: an unsigned 64-bit integer. CLI11 itself would accept -1.
 ArgumentCheck seed_in_64_bits();
 
-/// What CLI11 says, in other words for a missing value ("--ranks: 1 required N missing") and for a
-/// flag given twice ("--ranks: At Most 1 required but received 2").
+/// The error of CLI11 as a sentence. Two errors are reworded: a missing value ("--ranks: 1 required
+/// N missing") and a flag given twice ("--ranks: At Most 1 required but received 2").
 std::string sentence_of(const CLI::ParseError& error);
 
 }  // namespace paceline::cli

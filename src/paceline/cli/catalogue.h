@@ -8,7 +8,7 @@
 
 namespace paceline::cli {
 
-/// What `paceline list` prints of a model, an engine, ...
+/// What `paceline list` prints about a model.
 struct Entry {
   std::string name;
   std::string summary;
@@ -16,8 +16,8 @@ struct Entry {
 
 std::vector<Entry> models();
 
-/// The machine as an experiment wants to know it; `ranks_per_host` of a joined world, empty where
-/// none was joined.
+/// The facts about this machine that an experiment needs. `ranks_per_host` is that of the ranks
+/// that were started together; empty if none were.
 cases::MachineFacts machine_here(std::vector<int> ranks_per_host);
 
 }  // namespace paceline::cli

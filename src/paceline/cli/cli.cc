@@ -49,7 +49,8 @@
 namespace paceline::cli {
 namespace {
 
-/// Leaves out the flags that an option excludes, whose rejection names them.
+/// Omits "Excludes:" with its flags from the help of an option; the error message names these
+/// flags.
 class HelpFormatter final : public CLI::Formatter {
   std::string make_option_opts(const CLI::Option* option) const override {
     const std::string text = CLI::Formatter::make_option_opts(option);
@@ -60,14 +61,14 @@ class HelpFormatter final : public CLI::Formatter {
 std::vector<std::string> names_of_commands(const CLI::App& app) {
   std::vector<std::string> names;
   for (const CLI::App* command : app.get_subcommands({})) {
-    if (!command->get_group().empty()) {  // else it is not for people
+    if (!command->get_group().empty()) {  // an empty group: an internal command
       names.push_back(command->get_name());
     }
   }
   return names;
 }
 
-/// A first word that is no command, before CLI11 words it its own way.
+/// Throws UsageError if the first word is no command, before CLI11 reports it in its own words.
 void reject_unknown_command(const CLI::App& app, const std::string& word) {
   const std::vector<std::string> known = names_of_commands(app);
   if (!word.starts_with("-") && word != launch::kHostAgent && word != rank::kRank &&
@@ -86,14 +87,14 @@ std::vector<std::string> flags_of(const CLI::App& command) {
   return known;
 }
 
-/// Whether it is a long flag with one dash, as mpirun has them: "-hostfile", which CLI11 takes for
-/// letters.
+/// Whether `flag` is a long flag written with one dash, as mpirun's "-hostfile". CLI11 would parse
+/// it as letters of short flags.
 bool lacks_a_dash(const CLI::App& command, const std::string& flag) {
   return flag.size() > 2 && flag[1] != '-' && command.get_option_no_throw('-' + flag) != nullptr;
 }
 
-/// Rejects a flag that no option of the command has, whose value CLI11 would take for an argument
-/// of its own.  A flag of one letter may have its value behind it, "-n4".
+/// Throws UsageError for a flag that no option of the command has. CLI11 would take its value for a
+/// positional argument. A flag of one letter may be directly followed by its value, "-n4".
 void reject_unknown_flag(const CLI::App& command, const std::vector<std::string>& arguments) {
   for_each_flag(command, arguments, [&](const GivenFlag& given) {
     if (given.option != nullptr) {
@@ -111,7 +112,7 @@ void reject_unknown_flag(const CLI::App& command, const std::vector<std::string>
   });
 }
 
-/// An exit code where the words ask for help, and nothing else is to be done.
+/// Parses the arguments. Returns an exit code if they ask for help only, else nothing.
 std::optional<int> parse(CLI::App& app, const std::vector<std::string>& arguments) {
   for (const CLI::App* command : app.get_subcommands({})) {
     if (command->get_name() == arguments.front()) {
@@ -121,7 +122,7 @@ std::optional<int> parse(CLI::App& app, const std::vector<std::string>& argument
     }
   }
   try {
-    // CLI11 takes the words in reverse.
+    // CLI11 expects the words in reverse order.
     app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) {
@@ -146,8 +147,8 @@ constexpr auto kNext = std::to_array<Next>({
     {"list", "", "strategies, models, optimizers, engines, experiments, formats"},
 });
 
-/// What bare `paceline` prints: the five commands to go on with, and the names of all others among
-/// `commands`.
+/// What `paceline` without arguments prints: the five commands to start with, and the names of all
+/// other ones among `commands`.
 std::string guide(std::span<const std::string> commands) {
   std::string text =
       "Paceline measures, explains and predicts distributed data-parallel training.\n\n";
@@ -174,7 +175,7 @@ template <class Command>
 constexpr bool kTakesArguments =
     std::is_invocable_v<decltype(&Command::run), Command&, const Arguments&>;
 
-/// The subcommands, each with what runs it.
+/// The subcommands, each with the function that runs it.
 class Commands {
  public:
   using Run = std::function<int(const Arguments& arguments)>;
@@ -222,7 +223,7 @@ int dispatch(std::vector<std::string> arguments) {
     return launch::guard_command({arguments.begin() + 1, arguments.end()});
   }
   CLI::App app("Measures and predicts distributed training.", "paceline");
-  // Before the commands, which take the formatter from here.
+  // The formatter is set before the commands are added, as they copy it.
   app.formatter(std::make_shared<HelpFormatter>());
   app.set_version_flag("--version", "paceline " PACELINE_VERSION);
   Commands commands(app);

@@ -37,7 +37,7 @@ namespace {
 
 constexpr std::int64_t kLargest = std::int64_t{1} << 34;
 
-// "4096", "4KiB", "256MB"
+// Parses a size in bytes: "4096", "4KiB", "256MB".
 std::int64_t parse_size(const std::string& flag, const std::string& text) {
   const bool plain = text.find_first_not_of("0123456789") == std::string::npos;
   const std::int64_t bytes = cluster::parse_bytes(flag, plain && !text.empty() ? text + "B" : text);
@@ -78,7 +78,7 @@ std::vector<std::string> operations_of(const std::vector<std::string>& only) {
   return once;
 }
 
-/// Of "8,64"; none of an empty text.
+/// Parses "8,64" into numbers; an empty text has none. A part that is no number becomes 0.
 std::vector<int> numbers_of(const std::string& text) {
   std::vector<int> numbers;
   for (const std::string& number : split_at(text, ',')) {
@@ -102,7 +102,7 @@ void check_link(cases::OperationSweep& sweep) {
   }
 }
 
-// Settles the engine and the device, which must be there.
+// Resolves "auto" as engine and device. Throws UsageError if this machine lacks either of them.
 void check_engine(const cases::MachineFacts& machine, cases::OperationSweep& sweep) {
   sweep.device = cases::resolve_device(sweep.device, machine);
   sweep.engine = cases::resolve_engine(sweep.engine, sweep.device, machine);
@@ -119,7 +119,7 @@ void check_engine(const cases::MachineFacts& machine, cases::OperationSweep& swe
   }
 }
 
-// Rejects what would be measured in vain.
+// Throws UsageError if the measurements could not be used for the fit that --fit asks for.
 void check_fit(const cases::OperationSweep& sweep, const std::string& cluster_file) {
   if (sweep.fit.empty()) {
     return;
@@ -217,7 +217,7 @@ std::vector<std::int64_t> CommCommand::sizes() const {
   return sizes_of(parse_size("--min", min_), parse_size("--max", max_), factor_);
 }
 
-/// Prints what the operations would take.
+/// Prints the predicted times of the operations.
 int CommCommand::predict() const {
   if (!sweep_.fit.empty() || !settings_.records.empty() || !sweep_.link.empty()) {
     throw UsageError("--predict measures nothing; leave out --fit, --link and --records");
@@ -230,7 +230,7 @@ int CommCommand::predict() const {
                        .format = settings_.format});
 }
 
-/// What is measured, but for the number of ranks where no flag says it.
+/// The job to measure. Its number of ranks is 0 if no flag gives it.
 cases::JobSpec CommCommand::job(const std::vector<std::string>& command_line) const {
   const std::vector<int> worlds = numbers_of(worlds_);
   if (worlds.size() > 1) {

@@ -13,15 +13,16 @@ class App;
 
 namespace paceline::cli {
 
-/// `paceline comm`: what an engine's operations cost by size.  Starts its ranks
-/// here, or joins the world of whoever started it, as `paceline run` does.
+/// `paceline comm`: measures how long an engine's operations take for each size. Starts its ranks
+/// on this machine, or runs as one of the ranks that a launcher has started, as `paceline run`
+/// does.
 class CommCommand {
  public:
   /// Adds the flags to the subcommand `app`.
   explicit CommCommand(CLI::App& app);
 
-  /// After the parsing; `command_line` is the program's, without its name. Returns the exit code: 3
-  /// where an engine moved wrong values.
+  /// To be called after the parsing. `command_line` holds the program's arguments, without its
+  /// name. Returns the exit code: 3 if an engine delivered wrong values.
   int run(const std::vector<std::string>& command_line);
 
  private:
@@ -34,7 +35,7 @@ class CommCommand {
 
   std::string min_ = "4B", max_ = "256MiB";
   double factor_ = 4;
-  std::string worlds_;  // --ranks
+  std::string worlds_;  // the text of --ranks
   bool predict_ = false;
   std::vector<std::string> only_;
   cluster::ClusterChoice choice_;

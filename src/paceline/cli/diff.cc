@@ -24,13 +24,13 @@ namespace {
 
 using records::RunRecord;
 
-// All files of one side; the runs of each are numbered on from those of the file before.
+// Reads all files of one side. The run numbers of each file continue those of the file before.
 FileRecords read_side(const std::string& files) {
   FileRecords read = read_record_files(split_at(files, ','), Operations::kRead);
   if (read.records.empty() && read.operations.empty()) {
     throw UsageError(fmt::format("{}: holds no record", files));
   }
-  int first = 0;  // number of this file's run 0
+  int first = 0;  // new number of run 0 of this file
   int next = 0;
   for (std::size_t i = 0; i < read.records.size(); ++i) {
     if (i > 0 && read.file_of[i] != read.file_of[i - 1]) {
@@ -76,7 +76,7 @@ DiffFlags::Side side_of(const std::string& files, const std::string& flag,
           std::move(read.operations)};
 }
 
-// What --fail-on may name.
+// The values of --fail-on.
 constexpr const char* kRegression = "regression";
 constexpr const char* kChange = "change";
 constexpr const char* kUndecided = "undecided";

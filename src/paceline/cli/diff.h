@@ -16,7 +16,8 @@ class App;
 
 namespace paceline::cli {
 
-/// What `paceline diff` and `paceline ab` have in common: how to compare and how to show it.
+/// The flags that `paceline diff` and `paceline ab` share: how to compare, and how to show the
+/// result.
 class DiffFlags {
  public:
   /// Adds the flags to the subcommand `app`.
@@ -25,29 +26,30 @@ class DiffFlags {
   struct Side {
     std::string name;
     std::vector<records::RunRecord> records;
-    std::vector<records::CommRecord> operations{};  // in place of records
+    std::vector<records::CommRecord> operations{};  // if any, `records` is empty
   };
-  /// How the flags compare; the sides must outlive what is made with it.
+  /// The options of a comparison, as the flags say. The sides must outlive all results made with
+  /// them.
   report::DiffOptions options(report::StepTime step_time = report::StepTime::kMedian) const;
 
-  /// What the sides compare to, with what it points into.
+  /// The result of a comparison, with the data that it points into.
   struct Comparison {
     std::unique_ptr<report::OperationSides> operations;
     report::Diff diff;
   };
-  /// Throws UsageError where one side has operations and the other runs, or operations are to be
-  /// shown as steps.
+  /// Throws UsageError if one side has operations and the other has runs, or if the format shows
+  /// steps and the sides have none.
   Comparison compare(const Side& base, const Side& test, const report::DiffOptions& options) const;
 
-  /// Compares, prints on stdout and returns the exit code, which --fail-on says.  Throws UsageError
-  /// where no case has a partner.
+  /// Compares the sides, prints the result on stdout and returns the exit code, which depends on
+  /// --fail-on. Throws UsageError if no case is on both sides.
   int show(const Side& base, const Side& test, const report::DiffOptions& options) const;
 
-  /// Throws UsageError where --page cannot be written, before time is spent.
+  /// Throws UsageError if --page cannot be written, so that the error comes before any work.
   void check() const;
 
   std::uint64_t seed() const { return seed_; }
-  /// Whether the format shows steps, which a command's wall time has not.
+  /// Whether the format shows single steps, which the wall time of a command does not have.
   bool needs_steps() const { return format_ == "ddp"; }
 
  private:
@@ -55,7 +57,7 @@ class DiffFlags {
 
   double threshold_percent_ = 0;
   std::string format_ = "table";
-  std::string page_;  // a file
+  std::string page_;  // path of the HTML page; empty: none
   std::uint64_t seed_ = 0;
   std::vector<std::string> fail_on_{"regression"};
 };
@@ -65,12 +67,12 @@ class DiffCommand {
  public:
   explicit DiffCommand(CLI::App& app);
 
-  /// After the parsing.  Returns the exit code.
+  /// To be called after the parsing. Returns the exit code.
   int run() const;
 
  private:
   DiffFlags flags_;
-  std::string base_, test_;                         // files, with commas
+  std::string base_, test_;                         // files, separated by commas
   std::vector<std::string> base_only_, test_only_;  // KEY=VALUE
   std::string step_time_ = "median";
 };

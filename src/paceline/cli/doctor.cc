@@ -37,15 +37,15 @@ using namespace std::chrono_literals;
 enum class Health : std::uint8_t {
   kGood,
   kAdvice,  // works, but something should be changed or known
-  kBroken   // nothing can be measured so
+  kBroken   // makes measurements impossible
 };
 
-/// One thing that `paceline doctor` looked at.
+/// The result of one check of `paceline doctor`.
 struct Finding {
   std::string name;
   Health health = Health::kGood;
   std::string seen{};
-  std::string advice{};  // what to change; empty where all is well
+  std::string advice{};  // what to change; empty if all is well
 };
 
 using Facts = std::map<std::string, std::string>;
@@ -201,7 +201,7 @@ Finding check_engines() {
   return finding;
 }
 
-// The first line that `command --version` prints; empty where it does not.
+// The first line of the output of `command --version`; empty if that fails.
 std::string version_line(const std::string& command) {
   const auto result = run_command({command, "--version"}, 5s);
   if (!result || !result->succeeded()) {
@@ -217,7 +217,7 @@ Finding check_launchers() {
       found.push_back(fmt::format("{} ({})", command, line));
     }
   }
-  // torchrun imports all of PyTorch before it prints anything.
+  // Only the presence of torchrun is checked, as `torchrun --version` would import all of PyTorch.
   if (run_command({"sh", "-c", "command -v torchrun"}, 5s)->succeeded()) {
     found.emplace_back("torchrun");
   }
@@ -271,7 +271,7 @@ long count(const std::vector<Finding>& findings, Health health) {
                        [health](const Finding& finding) { return finding.health == health; });
 }
 
-/// Lines of the findings, each with its advice below it.
+/// The findings as lines of text, each with its advice below.
 std::string doctor_text(const std::vector<Finding>& findings) {
   std::string text;
   for (const Finding& finding : findings) {

@@ -3,8 +3,8 @@
 
 namespace paceline::cli {
 
-/// `paceline doctor`: looks at this machine and prints what it finds, each with what to change.
-/// Returns 0 unless something is broken.
+/// `paceline doctor`: examines this machine and prints its findings, each with advice on what to
+/// change. Returns 0 unless something is broken.
 int run_doctor();
 
 }  // namespace paceline::cli

@@ -53,7 +53,7 @@ std::string notes_of(const Configuration& c, const strategies::StrategySpec& str
   return text;
 }
 
-/// The operations of a plan, one line each, below how often the planner's steps repeat.
+/// The operations of a plan, one per line, below the period after which the planner's steps repeat.
 std::string plan_text(const plan::Planner& planner, const plan::PlanInput& input,
                       const plan::Setup& setup, const plan::CommPlan& shown) {
   const std::string ops = plan::describe(shown, input.model, setup);
@@ -63,15 +63,16 @@ std::string plan_text(const plan::Planner& planner, const plan::PlanInput& input
              : fmt::format("     steps repeat after {}; a step that sends most:\n{}", period, ops);
 }
 
-/// The plans of cases, for --dry-run: traces each network once, with two samples, and starts
-/// nothing.
+/// Describes the plans of cases for --dry-run. It traces each network once, with two samples, and
+/// starts nothing.
 class CasePlans {
  public:
-  /// Planners take the fits of `cluster`, which `file` describes, if any does.
+  /// Planners use the alpha-beta fits of `cluster`, which `file` describes; without `file` they
+  /// have none.
   CasePlans(const std::optional<cluster::Cluster>& cluster, const std::string& file);
 
-  /// Wire bytes per rank and step, calls, rounds, extra memory, and the plan
-  /// of rank 0 after the warm-up, one line an operation.
+  /// Describes a case: its wire bytes per rank and step, calls, rounds and extra memory, and the
+  /// plan of rank 0 after the warm-up, one operation per line.
   std::string describe(const records::Configuration& configuration);
 
  private:
@@ -82,8 +83,8 @@ class CasePlans {
 
   std::string file_;
   std::optional<cluster::Cluster> cluster_;
-  std::map<std::string, plan::ModelShape> shapes_;  // by network and options
-  std::map<std::string, std::string> shown_;        // plan text to its case
+  std::map<std::string, plan::ModelShape> shapes_;  // by text of network and replay
+  std::map<std::string, std::string> shown_;        // plan text to the label of its first case
 };
 
 const plan::ModelShape& CasePlans::shape_of(const Configuration& c) {
@@ -141,7 +142,7 @@ std::string CasePlans::describe(const Configuration& c) {
   }
   const auto planner = rank::with_statistics_of(c, rank::planner_of(c, strategy));
   const plan::Setup setup = planner->setup(input);
-  // The step after the warm-up, or one that sends more.
+  // Takes the plan of the first step after the warm-up, or that of a step that sends more bytes.
   plan::CommPlan plan = planner->plan(input, setup, planner->variant(input, c.warmup));
   plan::Cost cost = plan::cost(setup, plan, input.rank);
   bool varies = false;
@@ -166,7 +167,7 @@ std::string CasePlans::describe(const Configuration& c) {
   return text + (fresh ? ops : fmt::format("     the plan of {}, above\n", earlier->second));
 }
 
-/// The first lines of a plan, as a sweep shows each; a case alone shows all.
+/// The first lines of a plan, which are shown in a sweep. A dry run of few cases shows whole plans.
 std::string shortened(const std::string& plan) {
   constexpr std::ptrdiff_t kShown = 12;
   const std::ptrdiff_t lines = std::ranges::count(plan, '\n');

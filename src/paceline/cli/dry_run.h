@@ -9,8 +9,8 @@
 
 namespace paceline::cli {
 
-/// What `--dry-run` prints: every case with what it will do.  `cluster` is what
-/// `cluster_file` says, if one was given.
+/// What `--dry-run` prints: every case with its plan and costs. `cluster` is the cluster that
+/// `cluster_file` describes, if one was given.
 std::string dry_run_text(const cases::Experiment& experiment,
                          const std::optional<cluster::Cluster>& cluster,
                          const std::string& cluster_file);

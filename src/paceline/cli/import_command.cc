@@ -33,7 +33,7 @@ void say_appended(std::int64_t records, std::int64_t files, const std::string& t
              again == 0 ? "" : fmt::format(", {} of them not for the first time", again));
 }
 
-// Appends the operations that the file does not have yet.
+// Appends to the file `to` the operations that it does not have yet.
 void append_new(const std::vector<records::CommRecord>& rows, std::int64_t files,
                 const std::string& to) {
   const std::vector<std::string> lines = split_lines(read_text_if_readable(to).value_or(""));
@@ -51,7 +51,7 @@ void append_new(const std::vector<records::CommRecord>& rows, std::int64_t files
   say_appended(std::ssize(rows), files, to, again);
 }
 
-// Appends the records that the file does not have yet.
+// Appends to the file `to` the records that it does not have yet.
 void append_new(const std::vector<records::RunRecord>& all, std::int64_t files,
                 const std::string& to) {
   std::vector<records::RunRecord> there;

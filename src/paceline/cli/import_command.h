@@ -12,7 +12,7 @@ class App;
 
 namespace paceline::cli {
 
-/// `paceline import`: files of other programs, as records.
+/// `paceline import`: reads files of other programs as records.
 class ImportCommand {
  public:
   explicit ImportCommand(CLI::App& app);

@@ -14,26 +14,26 @@
 
 #include "paceline/base/error.h"
 #include "paceline/base/run_python.h"
+#include "paceline/case/case.h"
 #include "paceline/cli/argument_checks.h"
 #include "paceline/cluster/profile_file.h"
 #include "paceline/plan/networks/network_shape.h"
 #include "paceline/plan/optimizer.h"
 #include "paceline/predict/case_request.h"
 #include "paceline/predict/profile_batches.h"
-#include "paceline/records/configuration.h"
 
 namespace paceline::cli {
 namespace {
 
-/// What a network is chosen by.
+/// The flags and facts by which a network is chosen.
 struct NetworkWords {
   std::string model;
-  std::string second_profile;  // empty: there is none
+  std::string second_profile;  // empty: not given
   int sequence_length = 0;     // 0: the network's own
-  bool measured = false;       // figures say how fast another batch is
+  bool measured = false;       // measured figures give the speed at other batches
 };
 
-/// Takes the profile, or what two say of the job's micro-batch, for the network.
+/// Takes the network of one profile, or, from two profiles, that for the job's micro-batch.
 void choose_profile(const NetworkWords& words, predict::PredictRequest& request) {
   predict::ProfileOfFile file{words.model, cluster::read_profile(words.model)};
   cluster::ProfiledModel& profiled = file.profiled;
@@ -66,7 +66,7 @@ void choose_network(const NetworkWords& words, predict::PredictRequest& request)
                                  sequence_length, model));
   }
   if (has_tables(model)) {
-    request.network.model.name = model;  // the rest depends on its tables
+    request.network.model.name = model;  // the shape depends on its tables
     return;
   }
   if (!names_profile(model)) {
@@ -83,7 +83,8 @@ void choose_network(const NetworkWords& words, predict::PredictRequest& request)
   choose_profile(words, request);
 }
 
-/// The profile of a network in Python, MODULE:FACTORY, written into a file of the working folder.
+/// Profiles a network in Python, MODULE:FACTORY, into a file in the working directory, and returns
+/// its path.
 std::string profile_of_own(const std::string& model) {
   std::string path = model + ".profile.json";
   std::ranges::replace(path, ':', '.');
@@ -92,7 +93,7 @@ std::string profile_of_own(const std::string& model) {
   if (done.exit_code != 0) {
     throw UsageError(fmt::format("--model {}: {}", model, last_words(done)));
   }
-  std::fputs(done.errors.c_str(), stderr);  // warnings, and the file's name
+  std::fputs(done.errors.c_str(), stderr);  // prints warnings and the file's name
   return path;
 }
 
@@ -122,7 +123,7 @@ std::vector<std::string> cluster_words(const cluster::ClusterChoice& choice) {
 bool names_profile(const std::string& model) { return model.ends_with(".json"); }
 
 bool has_tables(const std::string& model) {
-  records::Configuration configuration;
+  cases::Case configuration;
   configuration.model = model;
   return configuration.has_tables();
 }
@@ -171,7 +172,7 @@ JobFlags::JobFlags(CLI::App& app) {
   app.add_flag("--unfused", unfused_, "the optimizer launches kernels of its own for each tensor");
 }
 
-/// Profiles a network in Python first.
+/// Sets model_ and second_profile_ from --model. A network in Python is profiled first.
 void JobFlags::take_models() {
   if (models_.empty()) {
     return;
@@ -192,8 +193,8 @@ void JobFlags::check_models() const {
   }
 }
 
-/// The network, or the file that profiles it.
-std::string JobFlags::network_of(const records::Configuration* recorded) const {
+/// The name of the network or the path of its profile, from the flags or else from records.
+std::string JobFlags::network_of(const cases::Case* recorded) const {
   if (!model_.empty()) {
     return model_;
   }
@@ -202,7 +203,7 @@ std::string JobFlags::network_of(const records::Configuration* recorded) const {
         "no network: name one, or give the profile of your own (`paceline profile`, "
         "paceline.torch.profile)");
   }
-  const records::Configuration& c = *recorded;
+  const cases::Case& c = *recorded;
   if (!c.replay.empty()) {
     return c.replay;
   }
@@ -219,9 +220,9 @@ bool JobFlags::names_cluster() const {
   return !cluster_.file.empty() || !cluster_.hosts.empty() || !cluster_.hostfile.empty();
 }
 
-/// What records say of their job, where no flag does.
-void JobFlags::put_recorded(const records::Configuration& recorded,
-                            predict::PredictRequest& request) const {
+/// Takes the values of the job's records for keys that no flag gives. Throws UsageError if a flag
+/// contradicts the records.
+void JobFlags::put_recorded(const cases::Case& recorded, predict::PredictRequest& request) const {
   const auto check = [](const char* flag, const std::string& given, const std::string& measured) {
     if (!given.empty() && given != measured) {
       throw UsageError(
@@ -260,8 +261,7 @@ void JobFlags::put_recorded(const records::Configuration& recorded,
 
 predict::PredictRequest JobFlags::request(const predict::MeasuredRecords* measured) const {
   check_models();
-  const records::Configuration* recorded =
-      measured != nullptr && measured->job ? &*measured->job : nullptr;
+  const cases::Case* recorded = measured != nullptr && measured->job ? &*measured->job : nullptr;
   const std::string network = network_of(recorded);
   predict::PredictRequest request{.network = {},
                                   .cluster = {},

@@ -17,43 +17,46 @@ class Option;
 
 namespace paceline::cli {
 
-/// --cluster, -H and --hostfile, as `paceline run` has them.
+/// Adds --cluster, -H and --hostfile with the meaning that they have in `paceline run`.
 void add_cluster_flags(CLI::App& app, cluster::ClusterChoice& choice);
 
-/// The words that give these flags again.
+/// The words of a command line that repeat these flags.
 std::vector<std::string> cluster_words(const cluster::ClusterChoice& choice);
 
 /// Whether `model` is a profile's path, not a built-in network's name.
 bool names_profile(const std::string& model);
 
-/// Whether the network looks up embedding tables.
+/// Whether the network has embedding tables.
 bool has_tables(const std::string& model);
 
-/// The flags that describe a job on a cluster, for whoever predicts one.
+/// The flags that describe a job on a cluster, for the commands that predict jobs.
 class JobFlags {
  public:
-  /// Adds them to the subcommand `app`.
+  /// Adds the flags to the subcommand `app`.
   explicit JobFlags(CLI::App& app);
 
-  /// The job, but for its ranks: the network called so, or the one that a file profiles, with its
-  /// times and, where no flag names one, its batch.  Throws UsageError where the batch is another
-  /// one and no rate of a device tells how fast that would be.
-  /// `measured`: figures of the job, whose records say what no flag does;
-  /// throws UsageError where a flag says otherwise.
+  /// The job without its number of ranks. Its network is the built-in one of this name, or that of
+  /// a profile, with the profile's times and, if no flag gives a batch size, its batch size. Throws
+  /// UsageError if the batch size differs from the profile's and no device rate gives the speed at
+  /// this batch size.
+  /// `measured` holds measured figures of the job, whose records supply the values that no flag
+  /// gives. Throws UsageError if a flag contradicts these records.
   predict::PredictRequest request(const predict::MeasuredRecords* measured = nullptr) const;
 
-  /// Worlds that were asked for; all slots where none was.  Throws UsageError.
+  /// The numbers of ranks that --ranks gives, or all slots of the cluster if it gives none. Throws
+  /// UsageError for repeated numbers.
   std::vector<plan::Rank> worlds(const cluster::Cluster& cluster) const;
 
-  /// Empty where no flag names one; the first of two profiles.
+  /// The network's name or profile, the first one of two profiles; empty if no flag gives it.
   const std::string& model() const { return model_; }
-  /// Of the same network at another batch; empty: there is none.
+  /// The profile of the same network at another batch size; empty if not given.
   const std::string& second_profile() const { return second_profile_; }
   const cluster::ClusterChoice& cluster() const { return cluster_; }
   const std::vector<int>& ranks() const { return ranks_; }
   const std::optional<int>& batch_size() const { return batch_size_; }
 
-  /// Excludes --device-rate from beside `measured`, which says it too.
+  /// Makes --device-rate and `measured` exclude each other, as measured figures determine the rate
+  /// too.
   void exclude_beside(CLI::Option& measured);
 
  private:
@@ -65,7 +68,7 @@ class JobFlags {
   bool names_cluster() const;
 
   bool unfused_ = false;
-  std::vector<std::string> models_;  // as given
+  std::vector<std::string> models_;  // values of --model
   std::string model_, second_profile_, optimizer_, engine_, engine_costs_, algorithm_;
   cluster::ClusterChoice cluster_;
   std::vector<int> ranks_;

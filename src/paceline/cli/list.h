@@ -6,9 +6,9 @@
 
 namespace paceline::cli {
 
-/// What `paceline list` prints: every table that the program itself uses, or the one that is named:
-/// strategies, topologies, models, engines, experiments, formats, frameworks.  Throws UsageError
-/// for any other name.
+/// What `paceline list` prints: the table called `name`, or all tables for an empty name. The
+/// tables are those that the program itself uses: strategies, topologies, models, engines,
+/// optimizers, experiments, formats, frameworks. Throws UsageError for any other name.
 std::string list_text(std::string_view name = "");
 
 }  // namespace paceline::cli

@@ -22,13 +22,13 @@
 namespace paceline::cli {
 namespace {
 
-/// "ranks=8 rate=3821", not the name of a file that is there.
+/// Whether a value is a figure, "ranks=8 rate=3821", and not the name of an existing file.
 bool is_figure(const std::string& value) {
   std::error_code error;
   return value.find('=') != std::string::npos && !std::filesystem::exists(value, error);
 }
 
-/// Predicted records are no measurements, so nothing is fitted to them.
+/// Throws UsageError for predicted records, since only measurements may be fitted.
 void reject_predicted(const std::string& file, const std::vector<records::RunRecord>& records) {
   const auto predicted =
       std::ranges::count(records, records::Source::kPredicted, &records::RunRecord::source);
@@ -40,7 +40,8 @@ void reject_predicted(const std::string& file, const std::vector<records::RunRec
   }
 }
 
-/// Gives the records what their file does not say of them.
+/// Sets in the records the keys that their file does not state and that the words of the flag give.
+/// Throws UsageError if the file states another value.
 void put_words(const predict::FigureWords& words, std::vector<records::RunRecord>& records) {
   const predict::MeasuredFigure& figure = words.figure;
   const auto put = [&](const char* key, int value, auto& field, auto& c) {
@@ -76,7 +77,7 @@ std::vector<records::RunRecord> records_of(const std::string& file,
   return std::move(read.records);
 }
 
-/// The batch of the figures; 0: they say none.
+/// The batch size of the figures; 0 if they give none. Throws UsageError if they give several.
 int batch_of(const predict::MeasuredRecords& measured) {
   std::set<int> sizes;
   for (const predict::MeasuredFigure& figure : measured.figures) {
@@ -96,7 +97,7 @@ std::string off(double predicted, double measured) {
   return fmt::format("{:+.1f}", (predicted / measured - 1) * 100);
 }
 
-/// The constants that figures determine, and each figure beside them.
+/// Tables of the fitted constants, and of the figures with the deviations of the prediction.
 report::Document measured_tables(const predict::MeasuredFit& fit) {
   report::Table constants{.title = "from the measured figures",
                           .columns = {{.name = "constant", .align = report::Align::kLeft},

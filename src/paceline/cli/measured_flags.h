@@ -15,7 +15,7 @@ class Option;
 
 namespace paceline::cli {
 
-/// --measured: figures of the job that somebody holds.
+/// --measured: measured figures of the job, which calibrate its prediction.
 class MeasuredFlags {
  public:
   /// Adds the flag to the subcommand `app`.
@@ -24,10 +24,11 @@ class MeasuredFlags {
   bool given() const { return !given_.empty(); }
   CLI::Option& option() const { return *option_; }
 
-  /// The files among the values.
+  /// The values of --measured that are files.
   std::vector<std::string> files() const;
 
-  /// All figures, and what the records among them say.  Throws UsageError.
+  /// Reads all figures, and the job that the records among them describe. Throws UsageError for
+  /// invalid values.
   predict::MeasuredRecords read() const;
 
  private:
@@ -35,14 +36,14 @@ class MeasuredFlags {
   CLI::Option* option_ = nullptr;
 };
 
-/// The job that `flags` and the records of the figures describe, with the batch of the figures
-/// where no flag gives one; its hosts are empty where no flag names a cluster and the records say
-/// the job.  Throws UsageError where flags and records differ, or the batch is not known.
+/// The job that `flags` and the records of the figures describe. If no flag gives a batch size, it
+/// is that of the figures. The job has no hosts if no flag names a cluster and the records describe
+/// the job. Throws UsageError if flags and records differ, or if the batch size is unknown.
 predict::PredictRequest measured_job(const JobFlags& flags,
                                      const predict::MeasuredRecords& measured);
 
-/// Fits the constants to the figures and prints on stderr what they are, which figure determines
-/// each, and what the figures say of each other.
+/// Fits the constants of the prediction to the figures. With `print`, prints on stderr the
+/// constants, which figure determines each of them, and how well the figures agree with each other.
 predict::MeasuredFit fit_measured(const predict::PredictRequest& job,
                                   const predict::MeasuredRecords& measured, bool print);
 

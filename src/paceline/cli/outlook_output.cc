@@ -23,7 +23,7 @@ using report::Json;
 
 bool has_band(const ScaledWorld& world) { return world.advice.bar.known(); }
 
-/// A value at both ends of the step's interval; null where nothing is known of its error.
+/// Returns `get` for worlds whose step has an interval, and null for worlds whose error is unknown.
 template <class Get>
 auto if_banded(Get get) {
   return [get](const ScaledWorld& it) { return has_band(it) ? Json(get(it)) : Json(); };
@@ -67,7 +67,7 @@ std::string base_text(const predict::ScalingBase& base) {
              : fmt::format("one device with a batch of {}, as predicted", base.batch_size);
 }
 
-/// Where the step's interval puts the end of scaling.
+/// The range of the number of ranks at which scaling ends, which follows from the step's interval.
 std::string band_text(const predict::Scaling& scaling) {
   const auto earliest = scaling.earliest_knee(), latest = scaling.latest_knee();
   const auto bare = std::ranges::find_if_not(scaling.worlds, has_band);
@@ -105,7 +105,7 @@ std::string knee_text(const predict::Scaling& scaling) {
   return text;
 }
 
-/// What to do, and what to give `paceline advise` then.
+/// The measurement to make, and the flag by which `paceline advise` then takes it.
 std::string figure_text(const NextMeasurement& one) {
   return one.figure.empty()
              ? "paceline comm, paceline calibrate FILE -o mine.toml, then --cluster mine.toml"

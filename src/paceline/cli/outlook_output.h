@@ -5,16 +5,18 @@
 #include "paceline/predict/scaling.h"
 #include "paceline/report/command_output.h"
 
-// What `paceline advise` says beyond the asked world and the asked certainty.
+// Output of `paceline advise` beyond the ranking: predicted scaling to other numbers of ranks, and
+// measurements that would narrow its intervals.
 
 namespace paceline::cli {
 
-/// Adds the table of the strategy's worlds with the sentence that says where its efficiency falls,
-/// and its values as `scaling`.  No table where there is no world.
+/// Adds the table of the strategy's steps by number of ranks, with a sentence that says where
+/// efficiency falls below the threshold, and its values as `scaling`. Adds no table if there are no
+/// rows.
 void add_scaling(const predict::Scaling& scaling, report::CommandOutput& output);
 
-/// Adds the table of what could be measured with the sentence that says what to measure next, and
-/// its values as `measure_next`.  No table where there is no candidate.
+/// Adds the table of possible measurements with a sentence that says which one to make next, and
+/// its values as `measure_next`. Adds no table if there is no candidate.
 void add_next_measurements(const predict::NextMeasurements& next, report::CommandOutput& output);
 
 }  // namespace paceline::cli

@@ -29,7 +29,7 @@
 namespace paceline::cli {
 namespace {
 
-/// Says what takes long.
+/// A notice that is printed on stderr if a simulation takes long.
 DelayedCall slow_notice(plan::Rank ranks, const std::string& strategy) {
   return {kNoticeDelay, [ranks, strategy] {
             fmt::print(stderr,
@@ -39,7 +39,7 @@ DelayedCall slow_notice(plan::Rank ranks, const std::string& strategy) {
           }};
 }
 
-/// Rejects --bucket-mb for a strategy without buckets.
+/// Throws UsageError if --bucket-mb is out of range or has no effect on the strategy.
 void check_buckets(const std::string& strategy, double mebibytes) {
   const auto with = [&](double size) {
     return strategies::parse_strategy(strategy, {.bucket_mb = size}).text();
@@ -55,7 +55,7 @@ void check_buckets(const std::string& strategy, double mebibytes) {
   }
 }
 
-/// The strategies of figures of more than one rank, once each.
+/// The distinct strategies of the figures that have more than one rank.
 std::vector<std::string> strategies_of(const predict::MeasuredRecords& measured) {
   std::vector<std::string> strategies;
   for (const predict::MeasuredFigure& it : measured.figures) {
@@ -145,7 +145,7 @@ cluster::Noise PredictCommand::noise() const {
           .straggler_factor = straggler_factor_.value_or(1)};
 }
 
-/// The strategy as its text says the ranks a machine.
+/// Adds the number of ranks per machine (--local-size) to the text of the strategy.
 std::string PredictCommand::on_hosts(const std::string& strategy, double bucket_mb) const {
   return local_size_ == 0
              ? strategy
@@ -210,7 +210,7 @@ PredictCommand::Asked PredictCommand::of_figures(simulator::JobCache* jobs,
     throw UsageError(fmt::format(
         "--measured: figures of {} and its embedding tables cannot be fitted", job_.model()));
   }
-  (void)job_.worlds({});  // rejects worlds before anything is read
+  (void)job_.worlds({});  // rejects invalid --ranks before any file is read
   const predict::MeasuredRecords measured = measured_.read();
   Asked asked{.request = measured_job(job_, measured)};
   predict::PredictRequest& request = asked.request;
@@ -230,7 +230,7 @@ PredictCommand::Asked PredictCommand::of_figures(simulator::JobCache* jobs,
   return asked;
 }
 
-// Called before anything is simulated.
+// This check is called before anything is simulated.
 void PredictCommand::check_number(const Asked& asked, const simulator::JobCache* jobs) const {
   const std::size_t cases = asked.worlds.size() * asked.strategies.size();
   if (cases > 1 && (jobs != nullptr || !trace_.empty())) {
@@ -239,7 +239,7 @@ void PredictCommand::check_number(const Asked& asked, const simulator::JobCache*
   }
 }
 
-/// A case that cannot be has the reason where others are predicted.
+/// Predicts every case. If several are predicted, an invalid case has the reason as its text.
 std::vector<PredictCommand::PredictionText> PredictCommand::predictions(
     simulator::JobCache* jobs) const {
   simulator::JobCache own;

@@ -15,44 +15,44 @@
 
 namespace paceline::cli {
 
-/// `paceline predict MODEL --cluster FILE`: the job's plan, executed in virtual
-/// time on the described cluster.  With --measured its constants
-/// are those of figures that somebody holds (predict/measured_fit.h). `paceline predict --requests
-/// FILE`: the same of many jobs (cli/predict_requests.h). Starts nothing.
+/// `paceline predict MODEL --cluster FILE`: executes the job's plan in virtual time on the
+/// described cluster. With --measured, its constants are fitted to measured figures
+/// (predict/measured_fit.h). `paceline predict --requests FILE` predicts many jobs
+/// (cli/predict_requests.h). No ranks are started.
 class PredictCommand {
  public:
   /// Adds the flags to the subcommand `app`.
   explicit PredictCommand(CLI::App& app);
 
-  /// After the parsing.  Prints the prediction; returns the exit code.
+  /// To be called after the parsing. Prints the prediction and returns the exit code.
   int run() const;
 
-  /// The record of the one prediction that the flags ask for; nothing is printed but warnings of a
-  /// long simulation.  Throws UsageError where the flags ask for more than one.
+  /// The record of the single prediction that the flags ask for. Prints nothing except warnings of
+  /// a long simulation. Throws UsageError if the flags ask for several predictions.
   records::RunRecord record(simulator::JobCache& jobs) const;
 
  private:
-  /// A prediction and the text that is printed of it.
+  /// A prediction and its printed text.
   struct PredictionText {
     predict::Prediction prediction;
     std::string text;
   };
   void add_noise_flags(CLI::App& app);
-  /// What is predicted: every strategy in every world.
+  /// The predictions asked for: every strategy with every number of ranks.
   struct Asked {
     predict::PredictRequest request;
     std::vector<plan::Rank> worlds{};
     std::vector<std::string> strategies{};
-    std::optional<predict::MeasuredFit> fit{};  // of --measured
+    std::optional<predict::MeasuredFit> fit{};  // the fit to the figures of --measured
   };
-  /// Throws UsageError for several predictions where one is allowed: of a request, which `jobs`
-  /// says, and beside --trace.
+  /// Throws UsageError for several predictions where only one is allowed: for a line of --requests,
+  /// which a non-null `jobs` indicates, and with --trace.
   void check_number(const Asked& asked, const simulator::JobCache* jobs) const;
-  /// `jobs`: of --requests; null: of the command line alone, which prints the
-  /// constants of measured figures.
+  /// `jobs` caches the compiled jobs of --requests. It is null for predictions of the command line,
+  /// which also print the constants of measured figures.
   std::vector<PredictionText> predictions(simulator::JobCache* jobs) const;
   Asked of_cluster(simulator::JobCache* jobs) const;
-  /// `own`: the jobs of the command line alone.
+  /// `own` is used in place of `jobs` if that is null.
   Asked of_figures(simulator::JobCache* jobs, simulator::JobCache& own) const;
   PredictionText predicted(const predict::PredictRequest& request,
                            const std::optional<predict::MeasuredFit>& fit) const;
@@ -61,8 +61,8 @@ class PredictCommand {
   void put_flags(simulator::JobCache* jobs, predict::PredictRequest& request) const;
   std::string on_hosts(const std::string& strategy, double bucket_mb) const;
   cluster::Noise noise() const;
-  /// Strategies of --strategy, or `usual` where none is given.  Throws UsageError for a text that
-  /// names none, and for a size of buckets that a strategy does not have.
+  /// The strategies of --strategy, or `usual` if it is not given. Throws UsageError for a text that
+  /// is no strategy, and for --bucket-mb with a strategy that does not use it.
   std::vector<std::string> chosen(std::vector<std::string> usual) const;
 
   JobFlags job_;
@@ -71,7 +71,7 @@ class PredictCommand {
   std::vector<std::string> strategy_;
   std::string format_ = "table", trace_, records_, requests_;
   int steps_ = 10;
-  int local_size_ = 0;  // 0: as the hosts have
+  int local_size_ = 0;  // 0: as many as the hosts have
   std::optional<double> bucket_mb_;
   double sigma_ = 0;
   std::optional<double> straggler_probability_, straggler_factor_;

@@ -27,7 +27,7 @@ namespace {
 
 using nlohmann::json;
 
-/// Flags that say where output goes, not what is predicted.
+/// Flags that are no keys of requests: they concern output or input, not the prediction.
 constexpr std::array<std::string_view, 5> kNoKeys{"help", "requests", "trace", "records", "format"};
 
 std::vector<std::string> keys_of(const CLI::App& predict) {
@@ -54,7 +54,7 @@ std::string text_of(const std::string& key, const json& value) {
                                shown(value.dump(-1, ' ', false, json::error_handler_t::replace))));
 }
 
-/// The words of a command line that give `key` this value.
+/// The words of a command line that set `key` to this value.
 std::vector<std::string> words_of(const CLI::App& predict, const std::string& key,
                                   const json& value) {
   std::string flag = "--" + key;
@@ -96,7 +96,7 @@ records::RunRecord predicted(const json& request, simulator::JobCache& jobs) {
   const PredictCommand command(app);
   std::vector<std::string> words = words_of(app, request);
   reject_empty_values(app, words);
-  std::ranges::reverse(words);  // the order that CLI11 takes
+  std::ranges::reverse(words);  // CLI11 expects reverse order
   try {
     app.parse(words);
   } catch (const CLI::ParseError& error) {
@@ -118,7 +118,7 @@ json parsed(const std::string& line) {
   return request;
 }
 
-/// Whether a record was printed.
+/// Answers one line. Returns whether its record was printed; if not, an error was.
 bool answer(const std::string& line, simulator::JobCache& jobs) {
   json id;
   try {

@@ -5,13 +5,14 @@
 
 namespace paceline::cli {
 
-/// Predicts a job for each line of `file` (`-`: standard input) and prints its record, or {"id":
-/// ..., "error": "..."}, on a line of standard output, in order.  Returns 0, or 2 where a line was
-/// rejected.  Throws UsageError where the file cannot be read.
+/// Predicts a job for each line of `file` (`-`: standard input). For each one prints a line on
+/// standard output, in order: its record, or {"id": ..., "error": "..."}. Returns 0, or 2 if a line
+/// was rejected. Throws UsageError if the file cannot be read.
 ///
-/// A line is a JSON object.  Each key is a flag of `paceline predict`, dashes as underscores, and
-/// each value is parsed as on the command line; `id` is free and returns with an error.  Compiled
-/// jobs are reused (simulator/job_cache.h).  docs/predict-requests.md.
+/// A line is a JSON object. Its keys are the flags of `paceline predict` with underscores for
+/// dashes, and each value is parsed as on the command line. The key `id` may have any value, which
+/// is repeated with an error. Compiled jobs are reused (simulator/job_cache.h). The format is
+/// described in docs/predict-requests.md.
 int predict_requests(const std::string& file);
 
 }  // namespace paceline::cli

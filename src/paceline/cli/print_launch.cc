@@ -21,7 +21,7 @@ namespace {
 
 using cases::RawSettings;
 
-/// The words without `flag` and its value, in both of its forms.
+/// Removes `flag` and its value from `words`, written as two words or with an equals sign.
 std::vector<std::string> without(const std::string& flag, const std::vector<std::string>& words) {
   std::vector<std::string> rest;
   for (std::size_t i = 0; i < words.size(); ++i) {
@@ -34,14 +34,14 @@ std::vector<std::string> without(const std::string& flag, const std::vector<std:
   return rest;
 }
 
-/// The values of a flag; none where it is left out.
+/// The values of a flag; empty if it is left out.
 std::vector<cases::RawValue> flag_values(const RawSettings& raw, std::string_view key) {
   const auto given = raw.flags.find(key);
   return given == raw.flags.end() ? std::vector<cases::RawValue>{} : given->second;
 }
 
-/// The largest of --ranks; 0 where it is left out, or a word such as max, which depends on the
-/// machines.
+/// The largest value of --ranks; 0 if the flag is left out, or has a word such as max, which
+/// depends on the machines.
 int most_ranks(const RawSettings& raw) {
   int most = 0;
   for (const cases::RawValue& ranks : flag_values(raw, "ranks")) {
@@ -54,7 +54,7 @@ int most_ranks(const RawSettings& raw) {
   return most;
 }
 
-/// The ranks of each host, equally many.
+/// The number of ranks of each host; all hosts have equally many.
 std::vector<int> hosts_of(const RawSettings& raw) {
   for (const char* flag : {"hosts", "hostfile"}) {
     if (!flag_values(raw, flag).empty()) {
@@ -85,7 +85,7 @@ std::vector<int> hosts_of(const RawSettings& raw) {
                                                    : cases::equal_hosts(most, hosts.front(), where);
 }
 
-/// Whether Open MPI's ranks are to find each other.
+/// Whether the line must start ranks that meet through Open MPI, as the engine mpi needs.
 bool meets_by_open_mpi(const RawSettings& raw) {
   return std::ranges::any_of(flag_values(raw, "engine"), [](const cases::RawValue& given) {
     return given.text != "auto" && !engines::find_engine(given.text).mpirun.empty();
@@ -104,7 +104,7 @@ launch::LaunchLine launch_text(const RawSettings& raw,
   std::vector<std::string> words =
       without("--print-launch", without("--local-size", without("--ranks-per-host", command_line)));
   if (flag_values(raw, "ranks").size() == 1) {
-    words = without("--ranks", words);  // the world's size says it
+    words = without("--ranks", words);  // the size of the world replaces it
   }
   std::error_code error;
   shape.argv = {std::filesystem::read_symlink("/proc/self/exe", error).string()};

@@ -9,9 +9,10 @@
 
 namespace paceline::cli {
 
-/// What `--print-launch` prints: the line that starts `command_line` on a cluster.  Hosts and ranks
-/// follow from --ranks-per-host, or from the largest --ranks on one host; the ranks check the rest.
-/// Throws UsageError.
+/// What `--print-launch` prints: the line by which a launcher starts `command_line` on a cluster.
+/// The numbers of hosts and ranks follow from --ranks-per-host, or from the largest --ranks on a
+/// single host. All other flags are checked later, by the ranks. Throws UsageError if these numbers
+/// cannot be determined.
 launch::LaunchLine launch_text(const cases::RawSettings& raw,
                                const std::vector<std::string>& command_line);
 

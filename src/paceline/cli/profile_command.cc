@@ -29,7 +29,7 @@ namespace {
 
 using plan::milliseconds_of;
 
-// What a reader wants to know of a profile at once.
+// A summary of a profile in one sentence.
 std::string summary(const cluster::ProfiledModel& profiled) {
   std::string text = fmt::format("{}, batch {} on {}: forward {:.2f} ms, backward {:.2f} ms",
                                  profiled.model.name, profiled.batch_size, profiled.device,
@@ -43,7 +43,7 @@ std::string summary(const cluster::ProfiledModel& profiled) {
                             static_cast<double>(profiled.model.elements()) * 1e-6);
 }
 
-// Rates of the gradients' bytes.
+// The table of coding times, with coding rates relative to memcpy for the bytes of the gradients.
 report::Table coding_table(const std::vector<cluster::CodecTime>& codecs) {
   report::Table shown{.columns = {{.name = "codec", .align = report::Align::kLeft},
                                   {.name = "encode", .group = "one core", .unit = "ms"},
@@ -125,7 +125,7 @@ int ProfileCommand::run() {
     output_ = c.model + ".profile.json";
   }
   check_writable("--output", output_);
-  keep_freed_memory();  // as a run's ranks do, whose times these stand for
+  keep_freed_memory();  // as ranks of a run do
   cluster::ProfiledModel profiled = rank::profile_model(c);
   if (codecs_) {
     profiled.codecs = rank::profile_codecs(profiled.model, c.steps, [](const std::string& codec) {

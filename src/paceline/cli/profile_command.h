@@ -11,14 +11,14 @@ class App;
 
 namespace paceline::cli {
 
-/// `paceline profile MODEL`: how long each layer of a network computes here,
-/// into a file.
+/// `paceline profile MODEL`: measures how long each layer of a network computes on this machine,
+/// and writes a profile file.
 class ProfileCommand {
  public:
   /// Adds the flags to the subcommand `app`.
   explicit ProfileCommand(CLI::App& app);
 
-  /// After the parsing.  Returns the exit code.
+  /// To be called after the parsing. Returns the exit code.
   int run();
 
  private:

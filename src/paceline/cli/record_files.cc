@@ -69,7 +69,7 @@ FileRecords read_record_files(const std::vector<std::string>& files, Operations 
   reject_repeats(files);
   std::vector<records::AnyFile> found = records::read_any(files);
   FileRecords all;
-  std::set<std::string> tables;  // of operations, to know copies by
+  std::set<std::string> tables;  // texts of operations, by which copies are recognized
   for (std::size_t file = 0; file < files.size(); ++file) {
     records::AnyFile& read = found[file];
     for (const std::string& note : read.notes) {

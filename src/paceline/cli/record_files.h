@@ -11,31 +11,32 @@
 
 namespace paceline::cli {
 
-/// Whether both paths lead to one file.
+/// Whether both paths refer to the same file.
 bool is_same_file(const std::string& a, const std::string& b);
 
-/// Throws UsageError where a file stands in the list twice: its runs would count twice, and prove
-/// what they do not.
+/// Throws UsageError if a file is in the list twice, as its runs would then count as independent
+/// ones.
 void reject_repeats(const std::vector<std::string>& files);
 
-/// Records of several files, in their order.
+/// The records of several files, in the order of the files.
 struct FileRecords {
   std::vector<records::RunRecord> records;
-  std::vector<std::size_t> file_of;  // of each record, its file's place
-  std::vector<std::size_t> numbers;  // of each record, in its file from 1
-  /// Of files of operations, where they are asked for; `records` is then empty.
+  std::vector<std::size_t> file_of;  // for each record, the index of its file
+  std::vector<std::size_t> numbers;  // for each record, its number in its file, from 1
+  /// The records of operations, if they are asked for; `records` is then empty.
   std::vector<records::CommRecord> operations{};
 };
 
-/// Whether files of operations (`paceline comm`, nccl-tests) are read, too.
+/// Whether files of operations (`paceline comm`, nccl-tests) may be read too.
 enum class Operations : std::uint8_t { kRejected, kRead };
 
-/// Leaves each run once (records/same_run.h), and says on stderr how many records do not count.
+/// Removes repeated records of the same run (records/same_run.h), and prints on stderr how many
+/// records are not counted.
 void keep_distinct_runs(FileRecords& read);
 
-/// Reads files of records or of other programs, each run once, with warnings on stderr.  Throws
-/// UsageError where a file is in the list twice, and where some of the files have operations and
-/// some have runs.
+/// Reads files of records or of other programs, each run once, and prints warnings on stderr.
+/// Throws UsageError if a file is in the list twice, and if some of the files have operations and
+/// others have runs.
 FileRecords read_record_files(const std::vector<std::string>& files,
                               Operations operations = Operations::kRejected);
 

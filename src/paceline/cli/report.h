@@ -10,27 +10,27 @@ class App;
 
 namespace paceline::cli {
 
-/// `paceline report RECORDS... [-o FILE] [--format NAME] [--title TEXT]`:
-/// shows records of one or several files, whatever made them.
+/// `paceline report RECORDS... [-o FILE] [--format NAME] [--title TEXT]`: shows the records of one
+/// or several files, whichever program wrote them.
 class ReportCommand {
  public:
-  /// Adds the flags to the subcommand `app`; must outlive the parsing.
+  /// Adds the flags to the subcommand `app`. The object must outlive the parsing.
   explicit ReportCommand(CLI::App& app);
   ReportCommand(const ReportCommand&) = delete;
   ReportCommand& operator=(const ReportCommand&) = delete;
 
-  /// Reads every file, then writes; a line that is no record is a UsageError with its file and
-  /// number.  Returns the exit code.
+  /// Reads every file, then writes the report. Throws UsageError, with file and line number, for a
+  /// line that is no record. Returns the exit code.
   int run() const;
 
  private:
   std::vector<std::string> files_;
   std::string output_;  // empty: stdout
-  std::string format_;  // empty: by the name of the output
+  std::string format_;  // empty: chosen by the output's file name
   std::string title_;
 };
 
-/// The format of a file of this name: page, markdown, csv, json, else table.
+/// The report format for a file name: page, markdown, csv, json or table, by its extension.
 std::string format_of_file(const std::string& path);
 
 }  // namespace paceline::cli

@@ -39,8 +39,8 @@
 namespace paceline::cli {
 namespace {
 
-/// Ranks on each host as the launcher tells before the world is joined: as
-/// many on each as on this one.
+/// The number of ranks on each host, from the launcher's variables, before the ranks have met.
+/// Every host is assumed to have as many ranks as this one.
 std::vector<int> hosts_told_by(const launch::Launch& launch) {
   const int world = launch.self.world;
   if (launch.self.launcher == "single") {
@@ -55,8 +55,8 @@ cluster::ClusterChoice choice_of(const cases::Settings& settings) {
   return {.file = settings.cluster, .hosts = settings.hosts, .hostfile = settings.hostfile};
 }
 
-/// The job's cases for so many ranks on each host, of which each has so many cores; 0: those that
-/// this process may use.
+/// The job's cases on hosts with these numbers of ranks and `cores` cores each. 0 stands for the
+/// cores that this process may use.
 cases::Experiment expand(const cases::RawSettings& raw, std::vector<int> ranks_per_host,
                          int cores = 0) {
   cases::MachineFacts machine = machine_here(std::move(ranks_per_host));
@@ -74,7 +74,7 @@ void check_interface(const std::string& name) {
   }
 }
 
-/// The job of a rank that another launcher started.
+/// Resolves the job of a rank that another launcher started.
 cases::JobSpec resolve_launched(const cases::RawSettings& raw, cases::JobSpec job,
                                 const std::string& launcher, std::vector<int> ranks_per_host,
                                 int cores) {
@@ -107,7 +107,7 @@ cases::JobSpec resolve_launched(const cases::RawSettings& raw, cases::JobSpec jo
   return job;
 }
 
-/// Rejects what cannot be started, before anything is written.
+/// Throws UsageError if the job cannot be started, before anything is written.
 void check_job(const cases::JobSpec& job, const std::optional<cluster::Cluster>& cluster) {
   if (cluster) {
     front::launch_of_job(job, cluster);
@@ -115,7 +115,7 @@ void check_job(const cases::JobSpec& job, const std::optional<cluster::Cluster>&
   check_interface(job.settings.interface);
 }
 
-/// What a dry run elsewhere takes from this machine.
+/// A note on the facts that a dry run on a machine outside the cluster takes from this machine.
 std::string note_on_hosts(const cluster::Cluster& cluster) {
   return fmt::format(
       "note: the first host is '{}', and this machine is '{}': devices, engines and cores are "
@@ -123,8 +123,8 @@ std::string note_on_hosts(const cluster::Cluster& cluster) {
       cluster.hosts.front().name, launch::host_name(), cluster.hosts.front().name);
 }
 
-/// The cores that are to run the job, where this machine alone runs it without a GPU; else as many
-/// as make it no small one.
+/// The number of cores if this machine alone, without a GPU, will run the job. Else
+/// kSmallBelowCores, so that the machine does not count as small.
 int cores_alone(const cases::Settings& flags) {
   const bool elsewhere = !choice_of(flags).empty() || !flags.print_launch.empty() ||
                          !flags.virtual_time.empty() ||
@@ -134,7 +134,7 @@ int cores_alone(const cases::Settings& flags) {
 
 int dry_run(const cases::RawSettings& raw, cases::JobSpec job, const launch::Launch& launch) {
   if (launch.self.rank > 0) {
-    return 0;  // rank 0 prints
+    return 0;  // only rank 0 prints
   }
   const auto cluster = cluster_of(choice_of(job.settings));
   const bool alone = launch.self.launcher == "single";
@@ -154,7 +154,7 @@ int dry_run(const cases::RawSettings& raw, cases::JobSpec job, const launch::Lau
   return job.experiment.rejected.empty() ? 0 : kFailedStatus;
 }
 
-// Of cases that are run `runs` times each before single ones are repeated.
+// The options of --until, for cases that each run `runs` times before single cases are repeated.
 std::optional<front::Narrowing> narrowing_of(const UntilFlags& until, int runs) {
   const auto within = until.within();
   if (!within) {
@@ -167,7 +167,7 @@ std::optional<front::Narrowing> narrowing_of(const UntilFlags& until, int runs) 
   return front::Narrowing{.within = *within, .most_runs = until.most_runs(), .time = until.time()};
 }
 
-// Starts the ranks and repeats what --until asks for.
+// Starts the ranks, and repeats cases until --until is satisfied.
 int run_here(const cases::RawSettings& raw, cases::JobSpec job,
              const cluster::ClusterChoice& choice, const UntilFlags& until) {
   // Before a library starts a thread, which would take Ctrl-C for itself.
@@ -176,7 +176,7 @@ int run_here(const cases::RawSettings& raw, cases::JobSpec job,
   job.experiment = expand(raw, cluster ? cluster->slots_by_host() : std::vector<int>{});
   front::place_virtually(job.settings, job.experiment);
   check_job(job, cluster);
-  if (until.within()) {  // fewer have no interval
+  if (until.within()) {  // fewer runs have no interval
     job.experiment.runs =
         std::max(job.experiment.runs, static_cast<int>(stats::kFewestForSequential));
   }
@@ -195,7 +195,7 @@ RunCommand::RunCommand(CLI::App& app)
              "a case") {}
 
 int RunCommand::run(const std::vector<std::string>& command_line) const {
-  // The format comes from the flags alone: a bad one is told first.
+  // An invalid format is reported before any other error; it can be checked with the flags alone.
   report::find_format(flags_.settings().format);
   until_.check();
   const int cores_here = cores_alone(flags_.settings());
@@ -215,7 +215,8 @@ int RunCommand::run(const std::vector<std::string>& command_line) const {
   }
   report::find_format(job.settings.format);
   const cluster::ClusterChoice choice = choice_of(job.settings);
-  // With hosts to start, --rendezvous is where they reach this machine.
+  // If this process starts other hosts, --rendezvous is the address at which they reach this
+  // machine, not a sign of another launcher.
   const bool starts_hosts = !choice.empty() && !launch::is_launched(launch::process_environment());
   const launch::Launch launch = launch::detect_launch(starts_hosts ? "" : job.settings.rendezvous);
   if (job.settings.dry_run) {

@@ -9,14 +9,15 @@
 
 namespace paceline::cli {
 
-/// `paceline run`: checks what was asked, then starts the ranks, or, where a
-/// launcher has started this process, runs as one of them.
+/// `paceline run`: checks its arguments, then starts the ranks. If a launcher has started this
+/// process, it runs as one of the ranks.
 class RunCommand {
  public:
   /// Adds the flags to the subcommand `app`.
   explicit RunCommand(CLI::App& app);
 
-  /// After the parsing; `command_line` is the program's, without its name. Returns the exit code.
+  /// To be called after the parsing. `command_line` holds the program's arguments, without its
+  /// name. Returns the exit code.
   int run(const std::vector<std::string>& command_line) const;
 
  private:

@@ -14,7 +14,7 @@
 namespace paceline::cli {
 namespace {
 
-/// The case of the experiment that is named as its network with tables.
+/// The case in the experiment file with the name of the network.
 records::Configuration usual_case(const std::string& model) {
   const auto raw =
       cases::read_raw_settings(cases::find_experiment(model, cases::experiment_roots()));
@@ -81,7 +81,7 @@ std::vector<plan::Rank> TableFlags::complete(const JobFlags& job,
   const records::Configuration tables = configuration(job);
   request.strategy = tables.strategy;
   request.engine =
-      predict::engine_of(request.engine, request.cluster, "cpu");  // where rows are looked up
+      predict::engine_of(request.engine, request.cluster, "cpu");  // rows are looked up on the CPU
   predict::set_tables(tables, request);
   if (!job.ranks().empty()) {
     throw UsageError(

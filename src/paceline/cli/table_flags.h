@@ -11,25 +11,25 @@
 
 namespace paceline::cli {
 
-/// The keys of embedding tables as flags, for whoever predicts a job.
+/// The keys of embedding tables as flags, for the commands that predict jobs.
 class TableFlags {
  public:
-  /// Adds them to the subcommand `app`.
+  /// Adds the flags to the subcommand `app`.
   explicit TableFlags(CLI::App& app);
 
   void exclude_beside(CLI::Option& records);
 
-  /// Completes a request for `job`, where its network has tables.  Returns the worlds to predict.
-  /// Throws UsageError for what does not belong together.
+  /// Completes a request for `job` if its network has embedding tables. Returns the numbers of
+  /// ranks to predict. Throws UsageError for flags that contradict each other.
   std::vector<plan::Rank> complete(const JobFlags& job, predict::PredictRequest& request) const;
 
-  /// What `paceline run` measures of a network with tables: what its experiment says, with the
-  /// flags over it.  Throws UsageError for a batch that it does not have.
+  /// The case that `paceline run` measures for a network with tables: that of its experiment file,
+  /// overridden by the flags. Throws UsageError for a batch size that the network does not allow.
   records::Configuration configuration(const JobFlags& job) const;
 
  private:
   records::Configuration tables_;
-  std::vector<const cases::Field*> given_;  // the flags that set these
+  std::vector<const cases::Field*> given_;  // keys whose flags were given
   std::vector<CLI::Option*> options_;
 };
 

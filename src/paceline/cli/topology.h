@@ -9,14 +9,14 @@ class App;
 
 namespace paceline::cli {
 
-/// `paceline topology NAME -n RANKS`: the mixing matrix of a graph, what it
-/// costs and how fast it averages.
+/// `paceline topology NAME -n RANKS`: prints the mixing matrix of a graph, its communication cost,
+/// and how fast it averages.
 class TopologyCommand {
  public:
   /// Adds the flags to the subcommand `app`.
   explicit TopologyCommand(CLI::App& app);
 
-  /// After the parsing.  Prints; returns the exit code.
+  /// To be called after the parsing. Prints the text and returns the exit code.
   int run() const;
 
  private:

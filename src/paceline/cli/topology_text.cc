@@ -27,7 +27,7 @@ using strategies::TopologyTraffic;
 
 constexpr plan::Rank kMostMatrixColumns = 16;
 constexpr plan::Rank kMostListedRanks = 32;
-/// A longer period is not multiplied out.
+/// For a longer period the product of the matrices is not computed.
 constexpr plan::Step kMostMultiplied = 256;
 
 std::string weight_text(double weight) { return weight == 0 ? "." : fmt::format("{:.3g}", weight); }
@@ -49,7 +49,7 @@ Table matrix_table(const TopologyView& view, plan::Step step) {
   return table;
 }
 
-/// The rows of a matrix too wide to print, without its zeros.
+/// The nonzero entries of each row of a matrix that is too wide to print.
 Table list_table(const TopologyView& view, plan::Step step) {
   Table table;
   table.columns = {{"rank"},
@@ -77,12 +77,12 @@ std::string line(std::string_view what, std::string_view text) {
   return fmt::format("  {:<26}{}\n", what, text);
 }
 
-/// The steps that are shown: one period, at most `most_steps`.
+/// The number of steps that are shown: one period, at most `most_steps`.
 plan::Step shown_steps(const TopologyView& view) {
   return std::min(view.topology.period(), view.most_steps);
 }
 
-/// The numbers of the steps shown, once where they are equal.
+/// The numbers for each step, or a single number if all are equal.
 std::string by_step(const std::vector<int>& numbers, bool all_shown) {
   const bool equal =
       std::ranges::all_of(numbers, [&](int number) { return number == numbers.front(); });
@@ -91,8 +91,8 @@ std::string by_step(const std::vector<int>& numbers, bool all_shown) {
              : fmt::format("{}{}", fmt::join(numbers, ", "), all_shown ? ", repeating" : ", ...");
 }
 
-/// How fast averages over the graph come to the mean; `in_the_end`: what becomes of them where no
-/// number of steps gives the exact mean.
+/// Lines that say how fast averages over the graph converge to the mean. `in_the_end` describes the
+/// limit if no number of steps gives the exact mean.
 std::string consensus_lines(const strategies::Topology& topology, plan::Rank nodes,
                             std::string_view in_the_end) {
   const plan::Step period = topology.period();
@@ -156,7 +156,7 @@ std::string traffic_lines(const TopologyView& view) {
                                       : "0: all ranks on one machine, --local-size says otherwise");
 }
 
-/// What the first of the steps shown that has a flaw says of it.
+/// The flaw of the first shown step that has one; empty if none has.
 template <class FlawOf>
 std::string first_flaw(const TopologyView& view, FlawOf flaw_of) {
   for (plan::Step step = 0; step < shown_steps(view); ++step) {
@@ -172,7 +172,7 @@ std::string verdict(std::string_view what, const std::string& flaw) {
   return line(what, flaw.empty() ? "yes" : fmt::format("no: {}", flaw));
 }
 
-/// The matrices of the steps shown.
+/// The matrices of the shown steps.
 std::string tables_text(const TopologyView& view) {
   constexpr std::string_view kRule = "the row's rank takes so much of the column's";
   std::string text;

@@ -10,19 +10,19 @@
 
 namespace paceline::cli {
 
-/// A graph with what is to be said of it.
+/// A graph, and the options of its description.
 struct TopologyView {
   std::string name;
-  const strategies::Topology& topology;  // of ranks
+  const strategies::Topology& topology;  // graph over ranks
   strategies::Nodes nodes;
-  /// It is one of machines: every rank holds its machine's mean, and sends a share of it.
+  /// The graph is one of machines: every rank holds its machine's mean, and sends a share of it.
   bool of_machines = false;
-  plan::Step most_steps = 8;  // whose matrices are shown
-  std::string model{};        // whose parameters cross; empty: none
+  plan::Step most_steps = 8;  // most steps whose matrices are shown
+  std::string model{};        // network whose parameters are sent; empty: none
   std::int64_t model_bytes = 0;
 };
 
-/// Facts about the graph, then its matrix step by step, for a terminal.
+/// Facts about the graph, then its matrix for each step, for a terminal.
 std::string topology_text(const TopologyView& view);
 
 }  // namespace paceline::cli

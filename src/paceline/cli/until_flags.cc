@@ -15,7 +15,7 @@
 namespace paceline::cli {
 namespace {
 
-/// Runs where no budget is stated, and where the budget is a time.
+/// The largest numbers of runs if --budget is not given, and if it is a time.
 constexpr int kUsualBudget = 50, kLargestBudget = 1000;
 
 constexpr double kMostPercent = 1000;
@@ -34,13 +34,13 @@ std::optional<double> seconds_from(std::string_view text) {
   return std::nullopt;
 }
 
-/// What ends runs that go on until they suffice.
+/// Limits of repeated runs: their number, or their time.
 struct Budget {
   std::optional<int> runs{};
   std::optional<std::chrono::milliseconds> time{};
 };
 
-/// "40": so many runs; "90s", "20min", "2h": so much time.
+/// Parses a budget: "40" is a number of runs; "90s", "20min" and "2h" are times.
 Budget parse_budget(const std::string& text) {
   if (const auto runs = number_from<int>(text); runs && *runs >= 1) {
     return {.runs = runs};
@@ -55,7 +55,7 @@ Budget parse_budget(const std::string& text) {
   return {.time = to_milliseconds(*seconds)};
 }
 
-/// The share of "2%" or "2": 0.02.
+/// Parses a percentage: "2%" and "2" give 0.02.
 double parse_percent(const std::string& text) {
   const std::string_view digits = text.ends_with('%')
                                       ? std::string_view(text).substr(0, text.size() - 1)

@@ -10,7 +10,7 @@
 
 namespace paceline::cli {
 
-/// One line each on standard error.
+/// Prints each warning as one line on standard error.
 inline void print_warnings(const std::vector<records::Warning>& warnings) {
   for (const records::Warning& warning : warnings) {
     fmt::print(stderr, "{}: {}: {}{}{}\n", warning.code, warning.seen, warning.why,
