@@ -8,7 +8,7 @@
 
 namespace paceline::cli {
 
-/// What `paceline list` prints about a model.
+/// One entry of a table of `paceline list`, such as a model or an engine.
 struct Entry {
   std::string name;
   std::string summary;

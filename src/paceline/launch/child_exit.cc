@@ -19,7 +19,7 @@ std::optional<int> reap_group(pid_t child) {
       info.si_pid != child) {
     return std::nullopt;
   }
-  kill(-child, SIGKILL);  // until it is reaped, no other group has its number
+  kill(-child, SIGKILL);  // until the child is reaped, its group's number is not reused
   int status = 0;
   waitpid(child, &status, 0);
   return status;

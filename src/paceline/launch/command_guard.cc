@@ -23,8 +23,8 @@ namespace {
 
 constexpr timespec kGrace{.tv_sec = 2, .tv_nsec = 0};
 
-// The parent in the line of /proc/PID/stat; its second word is in parentheses and may hold
-// anything.
+// The parent process in /proc/PID/stat. The second field of this line, the name in parentheses, may
+// contain any characters.
 std::optional<pid_t> parent_of(const std::filesystem::path& folder) {
   const auto stat = read_text_if_readable((folder / "stat").string());
   const std::size_t after = stat ? stat->rfind(')') : std::string::npos;
@@ -51,7 +51,7 @@ std::vector<pid_t> children() {
 class Guard {
  public:
   Guard() {
-    // Orphans of the command become children of this process.
+    // Orphaned descendants of the command become children of this process.
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     sigemptyset(&signals_);
     for (const int signal : {SIGTERM, SIGINT, SIGHUP, SIGCHLD}) {
@@ -78,7 +78,7 @@ class Guard {
   }
 
  private:
-  // Whether the command has ended.
+  // Reaps ended children. Returns whether the command has ended.
   bool reap(pid_t command) {
     int status = 0;
     for (pid_t ended = 0; (ended = waitpid(-1, &status, WNOHANG)) > 0;) {
@@ -89,7 +89,8 @@ class Guard {
     return status_.has_value();
   }
 
-  // Children of a killed process become children of this one.
+  // Repeats the killing until no child is left, as children of a killed process become children of
+  // this one.
   static void kill_all() {
     for (std::vector<pid_t> left = children(); !left.empty(); left = children()) {
       for (const pid_t pid : left) {

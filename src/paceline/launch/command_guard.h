@@ -6,14 +6,14 @@
 
 namespace paceline::launch {
 
-/// The hidden subcommand that runs a command of somebody else.
+/// The hidden subcommand that runs a user's command under guard_command().
 inline constexpr const char* kCommandGuard = "command-guard";
 
-/// Runs `command`, which may start processes of its own in sessions of their own, and leaves none
-/// behind: when the command has ended, when SIGTERM or SIGINT comes, and when the process that
-/// started this one dies.  The command gets SIGTERM and two seconds before everything it started is
-/// killed.
-/// Returns its exit code (128 + signal of a killed one; 127 where it cannot be started).
+/// Runs `command` and kills every process that it started, even those in sessions of their own.
+/// This happens when the command ends, at SIGTERM, SIGINT or SIGHUP, and when the process that
+/// started this one dies. A command that is still running first gets SIGTERM and two seconds.
+/// Returns the exit code of the command: 128 + signal if a signal killed it, 127 if it cannot be
+/// started.
 int guard_command(const std::vector<std::string>& command);
 
 }  // namespace paceline::launch

@@ -16,8 +16,8 @@
 namespace paceline::launch {
 namespace {
 
-// Ports that are derived, not given, lie here: above the registered services that clusters run,
-// below the kernel's ephemeral ones (32768).
+// The range of derived ports. It lies above most registered services that clusters run, and below
+// the kernel's ephemeral ports (from 32768).
 constexpr std::uint32_t kFirstPort = 20'000;
 constexpr std::uint32_t kPorts = 12'000;
 
@@ -43,7 +43,7 @@ std::uint16_t to_port(std::string_view text, std::string_view where) {
   return static_cast<std::uint16_t>(*port);
 }
 
-// The names of one launcher's variables.
+// The names of one launcher's environment variables.
 struct Names {
   const char* launcher;
   const char* rank;
@@ -58,7 +58,7 @@ constexpr Names kHydra{"mpirun", "PMI_RANK", "PMI_SIZE", "MPI_LOCALRANKID", "MPI
 constexpr Names kMvapich{"mpirun_rsh", "MV2_COMM_WORLD_RANK", "MV2_COMM_WORLD_SIZE",
                          "MV2_COMM_WORLD_LOCAL_RANK", "MV2_COMM_WORLD_LOCAL_SIZE"};
 
-// The rank by other launchers, of whose variables no more is known here.
+// The rank variables of unsupported launchers, of whose other variables nothing is known here.
 constexpr std::array kRanksOfOthers{"PMIX_RANK",     "PMI_RANK",    "MPIRUN_RANK",
                                     "PALS_RANKID",   "ALPS_APP_PE", "JSM_NAMESPACE_RANK",
                                     "FLUX_TASK_RANK"};
@@ -106,7 +106,8 @@ class Detection {
 
   bool has_world(const Names& names) const { return has(names.rank) && has(names.world); }
 
-  // A rank above 0 is of a world of several, whatever started it.
+  // Throws UsageError for a rank above 0 of an unsupported launcher: it proves that several ranks
+  // were started.
   void reject_unknown_launcher() const {
     for (const char* name : kRanksOfOthers) {
       const std::string rank = value(name).value_or("");
@@ -142,7 +143,8 @@ class Detection {
     return {host, port, launch_.self.rank == 0, true};
   }
 
-  // --rendezvous, then MASTER_ADDR with MASTER_PORT; false if neither is given.
+  // Takes the rendezvous from --rendezvous, else from MASTER_ADDR and MASTER_PORT. Returns false if
+  // neither is given.
   bool use_given_rendezvous() {
     if (rendezvous_.starts_with("file:")) {
       launch_.rendezvous = FileRendezvous{rendezvous_.substr(5)};
@@ -175,7 +177,8 @@ class Detection {
       launch_.self.host = value(kLaunchHost).value_or(launch_.self.host);
       launch_.job = *job;
     } else if (const auto run = value("TORCHELASTIC_RUN_ID")) {
-      // A restarted attempt meets in the same store, among its old keys.
+      // After a restart by torchrun the ranks meet in the same store, which still has the keys of
+      // the attempt before; so the job's name contains the restart count.
       launch_.self.launcher = "torchrun";
       launch_.job = fmt::format("{}-{}", *run, value("TORCHELASTIC_RESTART_COUNT").value_or("0"));
     } else {
@@ -208,9 +211,9 @@ class Detection {
     launch_.rendezvous = served_by_rank_0("127.0.0.1", port_of(job));
   }
 
-  // Slurm sets most of its variables in batch scripts and allocations too; a step with several
-  // tasks has these.  Where Hydra was started over srun, the step's tasks are its proxies, not the
-  // ranks.
+  // Whether this process is a task of a Slurm step. Slurm sets most of its variables in batch
+  // scripts and allocations too, but these only in a step with several tasks. If Hydra was started
+  // over srun, the tasks of the step are Hydra's proxies, not ranks.
   bool in_slurm_step() const {
     const auto tasks = value("SLURM_STEP_NUM_TASKS");
     if (!has("SLURM_PROCID") || !has("SLURM_STEP_NODELIST") || !tasks ||
@@ -221,7 +224,8 @@ class Detection {
            (value("PMI_RANK") == value("SLURM_PROCID") && value("PMI_SIZE") == tasks);
   }
 
-  // What `expand` makes of the variable's list.  An error ends with `advice`.
+  // Applies `expand` to the list in a variable. A UsageError gets the variable's name in front and
+  // `advice` at its end.
   template <class Expand>
   auto of_slurm(const char* name, Expand expand, std::string_view advice = "") const {
     try {

@@ -9,75 +9,76 @@
 
 namespace paceline::launch {
 
-/// This process among all ranks of the job.
+/// The place of this process among all ranks of the job.
 struct RankInfo {
   int rank = 0;
   int world = 1;
   int local_rank = 0;
   int local_world = 1;
-  std::string host;                 // as gethostname says
+  std::string host;                 // as gethostname() returns it
   std::string launcher = "single";  // paceline, torchrun, mpirun, mpirun_rsh,
                                     // srun, environment, single
 };
 
-/// The ranks meet at a TCP store.
+/// The address of a TCP store at which the ranks meet.
 struct TcpRendezvous {
   std::string host;
   std::uint16_t port = 0;
   bool serve = false;          // this process serves the store (else it is a client)
-  bool rank_0_serves = false;  // else the launcher does
+  bool rank_0_serves = false;  // else the launcher serves it
 };
 
-/// The ranks meet in a file that all hosts see.
+/// A file at which the ranks meet and that all hosts see.
 struct FileRendezvous {
   std::string path;
 };
 
-/// What the launcher tells this process.
+/// What the launcher's variables tell this process.
 struct Launch {
   RankInfo self;
-  bool local_known = false;  // else local ranks follow from the host names
-  /// Nothing in a world of one.
+  bool local_known = false;  // if false, local ranks follow from host names
+  /// std::monostate if this process is the only rank.
   std::variant<std::monostate, TcpRendezvous, FileRendezvous> rendezvous;
-  /// A name that is equal on all ranks, and differs from run to run as far as the launcher allows.
+  /// A name that is equal on all ranks, and that differs between runs as far as the launcher
+  /// allows.
   std::string job = "single";
 };
 
-/// The value of an environment variable; nothing where it is not set.
+/// Returns the value of an environment variable; nothing if it is not set.
 using Environment = std::function<std::optional<std::string>(const std::string& name)>;
 
 /// The environment of this process.
 Environment process_environment();
 
-/// gethostname, never empty.
+/// The result of gethostname(); "localhost" if that fails or is empty.
 std::string host_name();
 
-/// Detects the launcher by its variables: RANK and WORLD_SIZE (paceline itself, torchrun, or set by
-/// hand), Open MPI's, MVAPICH's, a Slurm step's, Hydra's. Without any of them this process is a
-/// world of one.
+/// Detects the launcher by its environment variables: RANK and WORLD_SIZE (from paceline itself,
+/// torchrun, or set by hand), then those of Open MPI, MVAPICH, a Slurm step and Hydra. Without any
+/// of them this process is the only rank.
 ///
-/// `rendezvous` is the flag's value, HOST:PORT or file:PATH, or empty; it
-/// overrides the launcher.  Without it the ranks meet at torchrun's own store, at MASTER_ADDR and
-/// MASTER_PORT, on a Slurm step's first node, or on the loopback where all ranks of an MPI job are
-/// on one host; a port that nothing gives is derived from the job's name.  Throws UsageError that
-/// names a wrong variable, that asks for --rendezvous where nothing gives one, or that names the
-/// rank above 0 of a launcher that is not known here.
+/// `rendezvous` is the flag's value, HOST:PORT or file:PATH, or empty; it overrides the launcher.
+/// Without it the ranks meet at torchrun's own store; at MASTER_ADDR and MASTER_PORT; on the first
+/// node of a Slurm step; or on the loopback if all ranks of an MPI job are on one host. A port that
+/// is not given is derived from the job's name. Throws UsageError that names an invalid variable,
+/// that asks for --rendezvous if no place to meet is given, or that names the variable of an
+/// unsupported launcher in which the rank is above 0.
 Launch detect_launch(const Environment& environment, const std::string& rendezvous,
                      const std::string& host, int parent_pid);
 
-/// Detects the launch of this process, by its own environment, host and parent.
+/// Detects the launch of this process by its environment, host and parent.
 Launch detect_launch(const std::string& rendezvous);
 
-/// The variable that `launch_job` sets for its ranks; its value is the job's name.
+/// The environment variable that `launch_job` sets for its ranks; its value is the job's name.
 inline constexpr const char* kLaunchMarker = "PACELINE_LAUNCH";
 
 /// The key that `launch_job` sets in the job's store before the ranks start.
 inline constexpr const char* kServedKey = "served";
 
-/// The variable in which `launch_job` passes the host's name as the user gave it.
+/// The environment variable in which `launch_job` passes the host's name as the user gave it.
 inline constexpr const char* kLaunchHost = "PACELINE_HOST";
 
-/// Whether a launcher's variables tell this process its rank.
+/// Whether the variables of a supported launcher tell this process its rank.
 bool is_launched(const Environment& environment);
 
 }  // namespace paceline::launch

@@ -12,11 +12,12 @@
 
 namespace paceline::launch {
 
-/// The key under which a rank sets its host's name as soon as it has joined.
+/// The key under which a rank stores its host's name as soon as it has joined.
 std::string host_key(int rank);
 
-/// The most that the time between two looks counts as silence: who looks and was itself stopped
-/// meanwhile (Ctrl-Z, a suspended machine) must not find all others silent.
+/// The largest part of the time between two polls that counts as silence. If the observer itself
+/// was stopped meanwhile (Ctrl-Z, a suspended machine), it must not take all other ranks for
+/// silent.
 constexpr std::chrono::nanoseconds longest_gap(std::chrono::nanoseconds timeout) {
   return std::max<std::chrono::nanoseconds>(timeout / 4, std::chrono::seconds(1));
 }
@@ -24,20 +25,20 @@ constexpr std::chrono::nanoseconds longest_gap(std::chrono::nanoseconds timeout)
 /// A rank whose heartbeat has stopped.
 struct SilentRank {
   int rank = 0;
-  std::chrono::nanoseconds since{0};  // the last heartbeat
-  std::optional<Progress> last;       // absent: there was no heartbeat
+  std::chrono::nanoseconds since{0};  // time since the last heartbeat
+  std::optional<Progress> last;       // nothing: no heartbeat was seen
 };
 
 /// Reads the heartbeats of some ranks and finds the ranks that have failed.
 ///
-/// Times are measured on the detector's own clock, from when it saw a heartbeat change, so the
-/// clocks of several hosts need not agree.  The time between two polls counts as longest_gap() at
-/// most.
+/// Times are measured on the detector's own clock, from the poll that saw a heartbeat change, so
+/// the clocks of several hosts need not agree. Of the time between two polls at most longest_gap()
+/// counts.
 class FailureDetector {
  public:
   FailureDetector(const std::vector<int>& ranks, std::chrono::nanoseconds timeout);
 
-  /// Reads the heartbeats; `now` on any monotonic clock.
+  /// Reads the heartbeats. `now` is the time on any monotonic clock.
   void poll(KeyValueStore& store, std::chrono::nanoseconds now);
 
   /// Stops watching a rank that has ended or has reported its own failure.
@@ -46,7 +47,7 @@ class FailureDetector {
   /// The rank that has been silent for longest, if that exceeds the timeout.
   std::optional<SilentRank> silent_rank() const;
 
-  /// The progress of `rank` at the last poll that found any.
+  /// The progress of `rank` that polls found last.
   std::optional<Progress> last_progress(int rank) const;
 
  private:

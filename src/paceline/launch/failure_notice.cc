@@ -22,15 +22,16 @@ constexpr const char* kFoundBy = "failure/found_by";
 constexpr const char* kPrinted = "failure/printed";
 
 constexpr std::chrono::milliseconds kPoll{20};
-// A rank that is killed a second after it was asked to stop has things to write besides.
+// The wait of a rank that its launcher will kill a second after asking it to stop; the rest of that
+// second is needed for other writes.
 constexpr std::chrono::milliseconds kHurry{300};
 
 std::string failure_key(int rank) { return fmt::format("failure/{}", rank); }
 
-// Set by a rank that its launcher has asked to stop.
+// The key that a rank sets when its launcher has asked it to stop.
 std::string asked_key(int rank) { return fmt::format("failure/asked/{}", rank); }
 
-// Set by a rank that leaves because it was asked to stop.
+// The key that a rank sets when it leaves because it was asked to stop.
 std::string stop_key(int rank) { return fmt::format("failure/stopped/{}", rank); }
 
 std::string encode(const FailureNotice& notice) {
@@ -55,7 +56,7 @@ FailureNotice notice_of_death(int rank, const std::optional<Progress>& last,
           .role = role_of(last)};
 }
 
-// A rank that posted nothing, did not finish, and sent no heartbeat meanwhile.
+// The notice of a rank that posted nothing, did not finish, and sent no heartbeat meanwhile.
 std::optional<FailureNotice> find_silent(KeyValueStore& store, FailureDetector& detector,
                                          const std::vector<std::string>& hosts) {
   detector.poll(store, steady_now());
@@ -69,8 +70,8 @@ std::optional<FailureNotice> find_silent(KeyValueStore& store, FailureDetector& 
   return std::nullopt;
 }
 
-// Where a launcher has asked all ranks to stop, because one has died: that one is among those that
-// do not answer.
+// The notice of the only rank that has not answered, if there is exactly one. If a launcher has
+// asked all ranks to stop because one has died, the dead rank is among those that do not answer.
 std::optional<FailureNotice> find_unresponsive(KeyValueStore& store,
                                                const std::vector<std::string>& hosts) {
   std::optional<FailureNotice> unresponsive;
@@ -91,7 +92,8 @@ std::optional<FailureNotice> find_unresponsive(KeyValueStore& store,
   return unresponsive;
 }
 
-// Where `rank` alone was asked to stop, the others do not answer because they work.
+// Whether `rank` alone was asked to stop; then the other ranks do not answer because they still
+// work.
 bool is_asked_alone(KeyValueStore& store, int rank, int world) {
   for (int other = 0; other < world; ++other) {
     if (other != rank && (store.get(asked_key(other)) || stop_of(store, other))) {
@@ -101,7 +103,7 @@ bool is_asked_alone(KeyValueStore& store, int rank, int world) {
   return true;
 }
 
-// What a rank reports that has found no cause in time.
+// The notice that a rank posts if it has found no cause in time.
 FailureNotice without_cause(KeyValueStore& store, const FailureNotice& mine,
                             const std::vector<std::string>& hosts, bool ends_soon) {
   if (!ends_soon) {
@@ -165,7 +167,8 @@ std::optional<FailureNotice> stop_of(KeyValueStore& store, int rank) {
 
 std::optional<FailureNotice> find_ended(KeyValueStore& store, const std::vector<std::string>& hosts,
                                         const EndedRanks& ended) {
-  // Before the store is read: a rank writes why it ends, and then ends.
+  // ended() is called before the store is read, because a rank first writes why it ends, and then
+  // ends.
   for (const int rank : ended ? ended() : std::vector<int>()) {
     const auto progress = read_progress(store, rank);
     if (!(progress && progress->done) && !failure_of(store, rank)) {
@@ -176,7 +179,7 @@ std::optional<FailureNotice> find_ended(KeyValueStore& store, const std::vector<
 }
 
 bool post_death(KeyValueStore& store, const FailureNotice& dead, int finder) {
-  // Several threads of a rank may find it, too.
+  // The thread is named too, as several threads of a rank may find the same death.
   const std::string me = fmt::format("{}/{}", finder, gettid());
   return post_cause(store, dead) && store.set_if_absent(kFoundBy, me) == me;
 }
@@ -223,7 +226,7 @@ std::optional<std::string> explain_failure(KeyValueStore& store, const FailureNo
       others.push_back(rank);
     }
   }
-  // Several heartbeats fit into three quarters of the timeout.
+  // Three quarters of the timeout are long enough for several heartbeats.
   FailureDetector detector(others, timeout * 3 / 4);
   const Stopwatch watch;
   bool ends_soon = false;
@@ -236,7 +239,7 @@ std::optional<std::string> explain_failure(KeyValueStore& store, const FailureNo
       dead = find_silent(store, detector, hosts);
     }
     if (dead) {
-      // Several ranks find it at once, and their notices are equal.
+      // Several ranks find the death at once; their notices are equal.
       return post_death(store, *dead, mine.rank) ? std::optional(message_of(*dead)) : std::nullopt;
     }
     if (!ends_soon && observer.ends_soon && observer.ends_soon()) {

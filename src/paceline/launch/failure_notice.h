@@ -17,22 +17,23 @@ struct FailureNotice {
   int rank = 0;
   std::string host;
   std::string text;  // the error's sentence
-  /// The error only says that another rank is gone: a connection broke, or a peer did not answer.
-  /// A notice that names a cause replaces it.
+  /// Whether the error only says that another rank is gone: a connection broke, or a peer did not
+  /// answer. A notice that names a cause takes precedence.
   bool consequence = false;
-  int exit_code = 3;   // 2: the user's mistake, the same on every rank
+  int exit_code = 3;   // 2: a mistake of the user, the same on every rank
   std::string role{};  // as in Progress
 };
 
-/// "rank 2 on host h: text", with a role "server 0 (rank 2) on host h: text"; of a user's mistake
-/// the text alone.
+/// The sentence to print: "rank 2 on host h: text", or with a role "server 0 (rank 2) on host h:
+/// text". For a mistake of the user it is the text alone.
 std::string message_of(const FailureNotice& notice);
 
-/// "rank 3 on host h stopped answering 61 s ago at step 12, all-reduce".
+/// The notice for a silent rank: "rank 3 on host h: stopped answering 61 s ago; last heartbeat at
+/// step 12, all-reduce".
 FailureNotice notice_of(const SilentRank& silent, const std::string& host);
 
-/// Writes a rank's failure to the store.  The first notice of a job that is not a consequence is
-/// the job's cause.  Returns whether it is this one.
+/// Writes a rank's failure to the store. The first notice of a job that is not a consequence is the
+/// job's cause. Returns whether `notice` is this cause.
 bool post_failure(KeyValueStore& store, const FailureNotice& notice);
 
 /// The job's cause, if there is one yet.
@@ -41,56 +42,57 @@ std::optional<FailureNotice> job_failure(KeyValueStore& store);
 /// The notice of `rank`, if there is one.
 std::optional<FailureNotice> failure_of(KeyValueStore& store, int rank);
 
-/// Writes that a rank leaves because it was asked to stop.  Where the others were not asked, this
+/// Writes that a rank leaves because it was asked to stop. If the other ranks were not asked, this
 /// is why they fail.
 void post_stop(KeyValueStore& store, FailureNotice asked);
 
-/// What `rank` wrote by post_stop, if anything.
+/// The notice that `rank` wrote by post_stop, if any.
 std::optional<FailureNotice> stop_of(KeyValueStore& store, int rank);
 
-/// Ranks whose processes are known to have ended (LocalProcesses).  May be empty.
+/// Returns the ranks whose processes are known to have ended (LocalProcesses). The function may be
+/// empty.
 using EndedRanks = std::function<std::vector<int>()>;
 
-/// The death of one of the `ended` ranks that has neither finished nor posted a notice: it was
-/// killed.
+/// The notice of the death of an `ended` rank that has neither finished nor posted a notice, so
+/// that it must have been killed.
 std::optional<FailureNotice> find_ended(KeyValueStore& store, const std::vector<std::string>& hosts,
                                         const EndedRanks& ended);
 
-/// Makes `dead` the job's cause, which rank `finder` has found; whether this thread is the one that
-/// prints it, because several find the same.
+/// Makes `dead`, which rank `finder` has found, the job's cause. Returns whether the calling thread
+/// is the one that prints it, as several threads may find the same death.
 bool post_death(KeyValueStore& store, const FailureNotice& dead, int finder);
 
-/// For `rank`, which was asked to stop, as launchers ask all ranks where one has died: the job's
-/// cause, once it is posted or a rank has ended.  After
-/// `timeout` the only rank that has neither answered nor posted anything, if
-/// there is but one and another rank was asked, too.
+/// For `rank`, which was asked to stop, as launchers ask all ranks if one has died. Waits until the
+/// job's cause is posted or a rank is found to have ended, and returns the cause. After `timeout`,
+/// the cause is the only rank that has neither answered nor posted anything, if there is exactly
+/// one and another rank was asked too; else nothing is returned.
 std::optional<FailureNotice> await_cause(KeyValueStore& store, int rank,
                                          const std::vector<std::string>& hosts,
                                          const EndedRanks& ended,
                                          std::chrono::milliseconds timeout);
 
-/// What a rank that failed can see beside the store.
+/// What a failed rank can observe without the store.
 struct FailureObserver {
   EndedRanks ended{};
-  std::function<bool()> ends_soon{};  // the launcher ends this rank soon
+  std::function<bool()> ends_soon{};  // the launcher will end this rank soon
 };
 
-/// For a rank that failed in a world without a supervisor: posts `mine` and returns the sentence
-/// that this rank shall print, or nothing where another rank prints the cause.  Where `mine` is a
-/// consequence, waits up to `timeout` for the cause: another rank's notice, a rank that has ended,
-/// or one that posted nothing and whose heartbeat has stopped meanwhile (it was killed).
-/// `mine` is the cause where none is found in time; a rank that ends
-/// soon waits for 0.3 s, and its sentence then says that another rank has failed.
+/// For a rank that failed in a job without a supervisor. Posts `mine` and returns the sentence that
+/// this rank shall print, or nothing if another rank prints the cause. If `mine` is a consequence,
+/// waits up to `timeout` for the cause: another rank's notice, a rank that has ended, or a rank
+/// that posted nothing and whose heartbeat has stopped meanwhile (it was killed). If no cause is
+/// found in time, `mine` is the cause. A rank that ends soon waits for 0.3 s only, and its sentence
+/// then says that another rank has failed.
 std::optional<std::string> explain_failure(KeyValueStore& store, const FailureNotice& mine,
                                            const std::vector<std::string>& hosts,
                                            std::chrono::milliseconds timeout,
                                            const FailureObserver& observer = {});
 
-/// To be called by the rank that printed the cause: the others may end now, because launchers end
-/// all ranks once one has ended.
+/// To be called by the rank that printed the cause. The other ranks may end from then on; before, a
+/// launcher might have ended all ranks because one had ended.
 void announce_printed(KeyValueStore& store);
 
-/// To be called by a rank whose failure another rank prints, before it ends: returns once the
+/// To be called, before it ends, by a rank whose failure another rank prints. Returns once the
 /// sentence is printed, or after `timeout`.
 void wait_until_printed(KeyValueStore& store, std::chrono::milliseconds timeout);
 

@@ -18,19 +18,19 @@ namespace paceline::launch {
 namespace {
 
 constexpr std::string_view kTraceback = "Traceback (most recent call last):";
-// An exception with more lines after it was caught: the program went on.
+// If more lines than this follow an exception, it was caught and the program went on.
 constexpr std::ptrdiff_t kMostAfterException = 12;
 
 using Lines = std::vector<RankLine>;
 
-/// The exception of a traceback.
+/// The exception at the end of a Python traceback.
 struct Raised {
   std::size_t line = 0;
   std::string text;
   std::optional<int> rank{};
 };
 
-/// What torchrun says of the rank that failed first.
+/// Torchrun's summary of the rank that failed first.
 struct RootCause {
   std::optional<int> rank;
   std::string exit_code, traceback;
@@ -40,14 +40,15 @@ std::size_t indent_of(const std::string& line) {
   return std::min(line.find_first_not_of(' '), line.size());
 }
 
-/// "=====", "-----", blanks.
+/// Whether a line has no letters or digits: "=====", "-----", blanks.
 bool says_nothing(const std::string& line) {
   return std::ranges::none_of(line, [](unsigned char c) { return std::isalnum(c) != 0; });
 }
 
-/// Lines that launchers and their libraries write of themselves.
+/// Whether launchers or their libraries write such a line themselves.
 bool is_of_launcher(const std::string& line) {
-  // "E1128 22:59:43.320000 16572 torch/distributed/elastic/...": torchrun's.
+  // The first pattern matches torchrun's "E1128 22:59:43.320000 16572
+  // torch/distributed/elastic/...".
   static const std::regex words(
       R"( *([WEIF]\d{4} \d\d:\d\d:\d\d\.\d+ .*torch/distributed/|)"
       R"((srun|slurmstepd)\b.*(error:|exited|Force Terminated|CANCELLED|signal)|)"
@@ -56,21 +57,21 @@ bool is_of_launcher(const std::string& line) {
   return std::regex_match(line, words);
 }
 
-/// Exceptions by which a launcher tells that its child has failed.
+/// Whether the exception is one by which a launcher reports the failure of its child.
 bool is_of_child(const std::string& exception) {
   return exception.find("ChildFailedError") != std::string::npos ||
          exception.find("CalledProcessError") != std::string::npos ||
          exception.find("SignalException") != std::string::npos;
 }
 
-/// Whether the next traceback is of an exception that this one led to.
+/// Whether the line says that the next traceback is of an exception that the preceding one led to.
 bool goes_on(const std::string& line) {
   return line.starts_with("During handling of the above exception") ||
          line.starts_with("The above exception was the direct cause");
 }
 
-/// The exception of the traceback that begins at `begin`.  Lines of other ranks between its lines
-/// are passed over where prefixes tell them.
+/// The exception of the traceback that begins at line `begin`. Lines of other ranks in between are
+/// skipped if prefixes identify them.
 std::optional<Raised> raised_at(const Lines& lines, std::size_t begin) {
   const std::size_t base = indent_of(lines[begin].text);
   for (std::size_t i = begin + 1; i < lines.size(); ++i) {
@@ -83,7 +84,7 @@ std::optional<Raised> raised_at(const Lines& lines, std::size_t begin) {
   return std::nullopt;
 }
 
-/// The program's exceptions that were not replaced by another one, in order.
+/// The program's exceptions in order, without those that led to another exception.
 std::vector<Raised> raised_in(const Lines& lines) {
   std::vector<Raised> all;
   bool replaces = false;
@@ -117,8 +118,8 @@ std::optional<RootCause> root_cause_in(const std::string& output) {
   return RootCause{number_from<int>(found[1].str()), found[2], found[3]};
 }
 
-/// The exception of the rank that failed first, where ranks can be told from one another; else the
-/// one that ended the program.
+/// The exception of the rank that failed first, if ranks can be told apart; else the exception that
+/// ended the program.
 std::optional<std::string> exception_of(const Lines& lines, const std::optional<RootCause>& cause) {
   const std::vector<Raised> raised = raised_in(lines);
   if (raised.empty()) {
@@ -138,7 +139,7 @@ std::optional<std::string> exception_of(const Lines& lines, const std::optional<
   return after <= kMostAfterException ? std::optional(last.text) : std::nullopt;
 }
 
-/// The last line before torchrun tells of the failure that is the program's own; empty: none is.
+/// The program's own last line before torchrun's report of the failure; empty if there is none.
 std::string last_words(const Lines& lines) {
   static const std::regex failed(R"(.*failed \(exitcode: -?\d+\) local_rank:.*)");
   std::string last;
@@ -154,7 +155,7 @@ std::string last_words(const Lines& lines) {
   return last;
 }
 
-/// The lines of `output` without prefixes of their ranks.
+/// The lines of `output` without the prefixes of their ranks.
 Lines lines_of(const std::string& output) {
   const std::vector<std::string> raw = split_lines(output);
   Lines lines;
@@ -166,7 +167,7 @@ Lines lines_of(const std::string& output) {
   }
   for (std::size_t i = 0; !labelled && i < raw.size(); ++i) {
     if (!lines[i].certain) {
-      lines[i] = {.text = raw[i]};  // "3: x" may be the program's own
+      lines[i] = {.text = raw[i]};  // "3: x" may be the program's own text
     }
   }
   return lines;

@@ -106,7 +106,8 @@ void Heartbeat::note_move() {
   }
 }
 
-// Whether the calling thread is the last that the claims wait for.
+// Notes that the calling thread beats. Returns whether as many threads as there are claims now
+// have.
 bool Heartbeat::all_claims_beat() {
   if (claims_ < 2) {
     return true;
@@ -120,7 +121,7 @@ bool Heartbeat::all_claims_beat() {
   return all;
 }
 
-// Where several threads ask at the same time, one sends the heartbeat.
+// Whether a heartbeat is due. If several threads ask at the same time, only one gets true.
 bool Heartbeat::due() {
   const auto now = steady_ns();
   auto next = next_ns_.load(std::memory_order_relaxed);
@@ -143,7 +144,7 @@ void Heartbeat::beat(std::int64_t step, std::string_view operation) {
     beat_now(step, operation);
     ended_ = store_->get(kEndKey).has_value();
   }
-  if (ended_) {  // whichever thread found that
+  if (ended_) {  // this or another thread found it
     throw PeerTimeout("another rank has failed");
   }
 }

@@ -18,18 +18,18 @@
 
 namespace paceline::launch {
 
-/// The `step` of work that has no steps: the operation alone says where it is.
+/// The value of `step` for work without steps, whose position is the operation alone.
 inline constexpr std::int64_t kNoSteps = -2;
 
-/// Where a rank is, as it last wrote to the store.
+/// The progress of a rank, as it last wrote it to the store.
 struct Progress {
   std::int64_t beats = 0;      // number of heartbeats
-  std::int64_t wall_ms = 0;    // since 1970, by that rank's clock
-  std::int64_t step = -1;      // -1: before the first; kNoSteps
+  std::int64_t wall_ms = 0;    // Unix time in ms, by that rank's clock
+  std::int64_t step = -1;      // -1: before the first step; or kNoSteps
   std::string operation;       // "all-reduce, 9.4 MB"; may be empty
   bool done = false;           // the rank has finished
-  std::string role{};          // "server 0"; empty where all ranks do the same
-  std::int64_t waited_ms = 0;  // at the store for other ranks, till now
+  std::string role{};          // "server 0"; empty if all ranks do the same
+  std::int64_t waited_ms = 0;  // time of its current wait at the store for ranks
 
   friend bool operator==(const Progress&, const Progress&) = default;
 };
@@ -37,79 +37,81 @@ struct Progress {
 std::string encode(const Progress& progress);
 std::optional<Progress> decode_progress(std::string_view text);
 
-/// "at step 12, all-reduce, 9.4 MB", "before its first step"; of work without steps the operation,
-/// "all-reduce of 64 B".
+/// Describes a position: "at step 12, all-reduce, 9.4 MB", "before its first step". For work
+/// without steps it is the operation, "all-reduce of 64 B".
 std::string position_text(const Progress& progress);
-/// Without progress: "before it began".
+/// The same; without progress "before it began".
 std::string position_text(const std::optional<Progress>& progress);
-/// What is known of where a rank ended, behind a sentence that says how: "; last heartbeat at step
-/// 12, all-reduce", because up to a heartbeat's interval has passed since; without progress "
-/// before it began".
+/// Describes where a rank ended, to be appended to a sentence that says how it ended: "; last
+/// heartbeat at step 12, all-reduce". The rank may have got further within one heartbeat interval.
+/// Without progress the text is " before it began".
 std::string last_heartbeat_text(const std::optional<Progress>& progress);
-/// Without progress: empty.
+/// The role in `progress`; empty without progress.
 std::string role_of(const std::optional<Progress>& progress);
 
 std::optional<Progress> read_progress(KeyValueStore& store, int rank);
 
-/// Tells all ranks that one of them has failed, and that this ends the job.
+/// Announces to all ranks that one of them has failed, which ends the job.
 void announce_end(KeyValueStore& store);
 
-/// Writes a rank's progress to the store, at most once an interval.  A call that writes nothing
-/// costs one look at the clock, and a lock where there are several claims.
+/// Writes a rank's progress to the store, at most once per interval. A call that writes nothing
+/// only reads the clock, and takes a lock if there are several claims.
 ///
-/// While claims are held, only beat() sends heartbeats, and only once as many threads as there are
-/// claims have called it since the last one: each communication thread has a claim, so that a rank
-/// falls silent where one of its communication threads hangs, or waits for a lock that a hanging
-/// thread holds.  Without a claim (models are built, other ranks' cases run) the thread of
-/// RankMonitor sends the heartbeats.  All members may be called from any thread and throw
-/// WorldError where the store cannot be reached.
+/// Each communication thread holds a Claim. While there are claims, only beat() sends heartbeats,
+/// and each heartbeat needs calls from as many threads as there are claims since the last one. So a
+/// rank falls silent if one of its communication threads hangs, or waits for a lock that a hanging
+/// thread holds. Without a claim (while models are built, or other ranks' cases run) the thread of
+/// RankMonitor sends the heartbeats. All members may be called from any thread. They throw
+/// WorldError if the store cannot be reached.
 class Heartbeat {
  public:
   Heartbeat(std::shared_ptr<KeyValueStore> store, int rank,
             std::chrono::milliseconds interval = std::chrono::seconds(1));
 
-  /// Throws PeerTimeout where the end of the job was announced: an engine need not notice that a
-  /// peer is gone, as MPI over shared memory.
+  /// Throws PeerTimeout if the end of the job was announced. This is needed because an engine may
+  /// not notice that a peer is gone, as MPI over shared memory.
   void beat(std::int64_t step, std::string_view operation);
 
-  /// Writes at once, before an operation that may hang.
+  /// Writes immediately; to be called before an operation that may hang.
   void beat_now(std::int64_t step, std::string_view operation);
 
-  /// Repeats the last progress, unless a claim is held.
+  /// Sends the last progress again, unless a claim is held.
   void beat_unless_claimed();
 
-  /// What the rank is from here on, for the sentence of a failure.  Writes at once where that is
-  /// new.
+  /// Sets the rank's role, which messages about its failure contain. Writes immediately if the role
+  /// has changed.
   void set_role(const std::string& role);
   std::string role() const;
 
-  /// The rank has finished: its heartbeat may stop.
+  /// Says that the rank has finished, so that its heartbeat may stop.
   void finish();
 
-  /// The main thread waits, and does not hang: counts as a move of it.  Nothing on other threads.
+  /// Counts as a move of the main thread, which waits and does not hang. Has no effect on other
+  /// threads.
   void note_move();
 
-  /// How often the thread that made this heartbeat, the rank's main thread, has got ahead: its own
-  /// beats, moves that it noted, and Holds.
+  /// A counter of the progress of the main thread, which made this heartbeat: its beats, the moves
+  /// that it noted, and the begins and ends of Holds.
   std::int64_t moves() const { return moves_; }
-  /// Somebody else watches the main thread; it waits for other ranks.
+  /// Whether a Hold says that other deadlines apply to the main thread (watched), or that it waits
+  /// for other ranks (waits).
   bool watched() const { return watched_ > 0; }
   bool waits() const { return waits_ > 0; }
-  /// What the main thread was at, by the last heartbeat of any thread.
+  /// The position of the rank at the last heartbeat, which any thread may have sent.
   std::string position() const;
-  /// The CPU time that the main thread has used.
+  /// The CPU time that the main thread has used so far.
   std::chrono::nanoseconds main_thread_time() const;
-  /// For how long the main thread has waited at the store for other ranks; 0 where it does not.
+  /// How long the main thread has been waiting at the store for other ranks; 0 if it is not.
   std::chrono::milliseconds waited() const;
-  /// The key for which it waits.
+  /// The key of the store that it waits for, or last waited for.
   std::string awaited() const;
 
-  /// While it lives, the main thread may stand still.
+  /// While a Hold exists, the main thread may stand still.
   class Hold {
    public:
     enum class For {
-      kPeers,   // waits for other ranks
-      kWatched  // is in work that has deadlines of its own
+      kPeers,   // the main thread waits for other ranks
+      kWatched  // its work has deadlines of its own
     };
     Hold(Heartbeat& heartbeat, For what)
         : moves_(heartbeat.moves_),
@@ -129,7 +131,8 @@ class Heartbeat {
     std::atomic<int>& count_;
   };
 
-  /// While it lives, the main thread waits at the store for other ranks, and does nothing else.
+  /// While a Waiting exists, the main thread waits at the store for other ranks and does nothing
+  /// else.
   class Waiting {
    public:
     Waiting(Heartbeat& heartbeat, const std::string& key);
@@ -162,16 +165,16 @@ class Heartbeat {
   std::chrono::nanoseconds interval_;
   std::atomic<std::int64_t> next_ns_{0};
   std::atomic<int> claims_{0};
-  std::atomic<bool> ended_{false};  // the end of the job was announced
+  std::atomic<bool> ended_{false};  // whether the end of the job was announced
   std::atomic<std::int64_t> moves_{0};
   std::atomic<int> watched_{0}, waits_{0};
-  std::atomic<std::int64_t> waiting_since_ns_{0};  // 0: it does not wait
+  std::atomic<std::int64_t> waiting_since_ns_{0};  // 0: the main thread does not wait
   const pthread_t main_ = pthread_self();
   clockid_t main_clock_{};
   mutable std::mutex mutex_;  // guards what follows, and the order of writes
   Progress progress_;
   std::string awaited_;
-  std::set<std::thread::id> beating_;  // since the last heartbeat
+  std::set<std::thread::id> beating_;  // threads that called beat() since the last one
 };
 
 }  // namespace paceline::launch

@@ -21,13 +21,13 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// For the store to answer.
+// How long the agent waits for the store to answer.
 constexpr auto kStoreTimeout = 30s;
 
-/// What the process that starts the job sends through stdin.
+/// The lines that the process that starts the job sends through stdin.
 class ControlInput {
  public:
-  /// The first line; nothing where stdin ends before it does.
+  /// Returns the first line; nothing if stdin ends before its end.
   std::optional<std::string> line() {
     while (text_.find('\n') == std::string::npos) {
       if (!read_some()) {
@@ -40,8 +40,8 @@ class ControlInput {
     return first;
   }
 
-  /// Signals this process, whose supervisor then stops the ranks: once after a line "stop"; at
-  /// every call, which kills, after the end of stdin.
+  /// Sends SIGTERM to this process, whose supervisor then stops the ranks. A line "stop" causes one
+  /// signal. After the end of stdin every call sends one, and the second one kills the ranks.
   void forward_stop() {
     if (closed() || (!stopping_ && text_.find('\n') != std::string::npos)) {
       stopping_ = true;
@@ -86,7 +86,7 @@ Launch launch_of(const HostLaunch& host) {
 }  // namespace
 
 int run_host_agent(const OpenStore& open_store) {
-  const SupervisorSignals signals;  // before the store's threads
+  const SupervisorSignals signals;  // must exist before the store's threads
   ControlInput control;
   const auto line = control.line();
   if (!line) {
@@ -98,7 +98,7 @@ int run_host_agent(const OpenStore& open_store) {
   std::filesystem::current_path(host.folder, elsewhere);
   const auto store = open_store(launch_of(host), kStoreTimeout);
   SuperviseOptions options;
-  options.heartbeat_timeout = kNoTimeout;  // whoever starts the job watches
+  options.heartbeat_timeout = kNoTimeout;  // the process that starts the job watches heartbeats
   options.on_tick = [&control] { control.forward_stop(); };
   options.on_failure = [&store](const FailureNotice& notice) {
     if (!failure_of(*store, notice.rank)) {

@@ -11,30 +11,32 @@
 
 namespace paceline::launch {
 
-/// The ranks to start on one host, as the process that starts the job tells the host agent there.
+/// The ranks to start on one host. The process that starts the job sends this to the host agent
+/// there.
 struct HostLaunch {
   std::string host;  // as the user named it
   int first_rank = 0;
   int ranks = 1;
   std::string executable;
-  std::vector<std::string> argv;                 // of every rank
-  std::map<std::string, std::string> variables;  // added to the environment
-  /// And to the environment of each rank, in order; empty: nothing.
+  std::vector<std::string> argv;                 // for every rank
+  std::map<std::string, std::string> variables;  // added to the environment of every rank
+  /// Variables that are added to the environment of each single rank, in rank order; empty: none.
   std::vector<std::map<std::string, std::string>> rank_variables{};
-  std::string folder;  // to work in, where it exists
+  std::string folder;  // working directory, if it exists
 };
 
-/// One line of JSON, and back.  Throws UsageError for anything else.
+/// These functions convert a HostLaunch to one line of JSON and back. Throws UsageError for any
+/// other line.
 std::string to_line(const HostLaunch& launch);
 HostLaunch host_launch_from(std::string_view line);
 
-/// Starts the ranks on this machine, each with its own RANK and LOCAL_RANK: the first rank at
-/// least, and no more once `signals` hold one that ends the run, which `supervise` then handles.
-/// Throws as `spawn` does.
+/// Starts the ranks on this machine, each with its own RANK and LOCAL_RANK. At least the first rank
+/// is started. No further ones are once `signals` holds a signal that ends the run, which
+/// `supervise` then handles. Throws as `spawn` does.
 std::vector<ChildProcess> start_ranks(const HostLaunch& launch, const SupervisorSignals& signals);
 
-/// Whether `name` is this machine's: localhost, a loopback address, or what gethostname says, with
-/// or without its domain.
+/// Whether `name` names this machine: it is localhost, a loopback address, or the result of
+/// gethostname() with or without its domain.
 bool is_this_host(std::string_view name);
 
 }  // namespace paceline::launch

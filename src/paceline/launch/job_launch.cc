@@ -26,8 +26,8 @@
 namespace paceline::launch {
 namespace {
 
-/// Writes to the socket that is a host agent's stdin.  Stops at an error: the supervisor sees that
-/// the agent has ended.
+/// Writes to the socket that is a host agent's stdin. Stops at an error, as the supervisor will see
+/// that the agent has ended.
 void send_all(const Descriptor& socket, const std::string& text) {
   for (std::size_t sent = 0; sent < text.size();) {
     const ssize_t n = send(socket.number(), text.data() + sent, text.size() - sent, MSG_NOSIGNAL);
@@ -38,18 +38,18 @@ void send_all(const Descriptor& socket, const std::string& text) {
   }
 }
 
-/// mpirun may take so long to start on a busy machine, however short the job's timeout is.
+/// The time that mpirun may take to start on a busy machine, even if the job's timeout is shorter.
 constexpr std::chrono::milliseconds kMpirunStarts{10'000};
 
-/// Starts the ranks of all hosts, and holds the sockets to remote ones and the mpirun that serves
-/// local ones.
+/// Starts the ranks of all hosts. Owns the sockets to remote hosts and the mpirun that serves local
+/// ranks.
 class Starter {
  public:
   Starter(const JobLaunch& job, std::uint16_t port, const SupervisorSignals& signals)
       : job_(job),
         port_(port),
         name_(random_token()),
-        // By its own name, because "exe" is what ps would show for the link.
+        // The link is resolved, as ps would show a process started by the link as "exe".
         executable_(job.executable.empty()
                         ? std::filesystem::read_symlink("/proc/self/exe").string()
                         : job.executable) {
@@ -111,8 +111,8 @@ class Starter {
     return launch;
   }
 
-  // The ranks' description goes through the agent's stdin, so the remote shell reads nothing but
-  // the program's name.
+  // Starts the agent of a remote host. The description of the ranks goes through the agent's stdin,
+  // so the remote shell only parses the program's name.
   ChildProcess start_remote(const HostLaunch& launch) {
     std::array<int, 2> ends{};
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0) {
@@ -142,8 +142,8 @@ class Starter {
   std::vector<Descriptor> sockets_;
 };
 
-/// Of a job that was asked to stop before its ranks were started.  Takes the signals, which would
-/// end this process where they are no longer blocked.
+/// The outcome of a job that was asked to stop before its ranks were started. Consumes the pending
+/// signals, which would end this process once they are unblocked.
 Outcome stopped_by(const SupervisorSignals& signals) {
   Outcome outcome;
   while (const int signal = signals.wait(std::chrono::milliseconds(0))) {
@@ -160,7 +160,7 @@ Outcome launch_job(const JobLaunch& job) {
   PACELINE_CHECK(!job.hosts.empty());
   const bool far = std::ranges::any_of(job.hosts, &HostRanks::remote);
   PACELINE_CHECK(!far || !job.ssh.empty());
-  const SupervisorSignals signals;  // before the store's threads
+  const SupervisorSignals signals;  // must exist before the store's threads
   const std::string where = far ? job.address : "127.0.0.1";
   const auto listener = listen_at(where, job.port);
   if (!listener) {

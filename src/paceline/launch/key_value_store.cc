@@ -17,7 +17,7 @@ std::optional<std::string> wait_for(KeyValueStore& store, const std::string& key
                                     std::chrono::milliseconds timeout,
                                     const std::function<void()>& idle) {
   const Stopwatch watch;
-  // Short at first, so that ranks leave a barrier together.
+  // The pause is short at first, so that ranks leave a barrier together.
   std::chrono::milliseconds pause(1);
   while (true) {
     if (auto value = store.get(key)) {

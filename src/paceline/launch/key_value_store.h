@@ -10,39 +10,39 @@
 namespace paceline::launch {
 
 /// The key-value store that the ranks of a job and their supervisor share. Calls may come from
-/// several threads.  Every call throws WorldError where the store cannot be reached.
+/// several threads. Every call throws WorldError if the store cannot be reached.
 class KeyValueStore {
  public:
   virtual ~KeyValueStore() = default;
   virtual void set(const std::string& key, const std::string& value) = 0;
-  /// Sets the value of a key that has none.  Returns the key's value.
+  /// Sets the value of a key that has none. Returns the value that the key has afterwards.
   virtual std::string set_if_absent(const std::string& key, const std::string& value) = 0;
-  /// The value of `key`; nothing where the key has none.  Does not wait.
+  /// Returns the value of `key`, or nothing if it has none. Does not wait.
   virtual std::optional<std::string> get(const std::string& key) = 0;
 };
 
-/// A hundred years.
+/// A timeout that never ends: a hundred years.
 inline constexpr std::chrono::milliseconds kNoTimeout = std::chrono::hours(24 * 365 * 100);
 
-/// Waits until `key` has a value, and returns it; nothing after `timeout`. Calls `idle` several
-/// times a second.
+/// Waits until `key` has a value, and returns it; returns nothing after `timeout`. Calls `idle`
+/// several times a second.
 std::optional<std::string> wait_for(KeyValueStore& store, const std::string& key,
                                     std::chrono::milliseconds timeout,
                                     const std::function<void()>& idle = {});
 
-/// Whether the store answers within `timeout`.  A call to a store whose server is stopped does not
-/// return: the thread that asks is left behind then.
+/// Whether the store answers within `timeout`. The question is asked in a thread of its own, which
+/// is left behind if the store's server is stopped, since the call does not return then.
 bool answers(const std::shared_ptr<KeyValueStore>& store, std::chrono::milliseconds timeout);
 
 class Heartbeat;
 
-/// The keys of a store that begin with a prefix, as one rank uses them.  Its waits have no limit of
-/// their own, since another rank may compute for long: RankMonitor finds a rank that has failed,
-/// and ranks that all wait.
+/// One rank's view of the keys of a store that begin with a prefix. Its waits have no timeout,
+/// since another rank may compute for long. RankMonitor detects a rank that has failed, and the
+/// case that all ranks wait.
 class PrefixStore {
  public:
-  /// `idle` is called several times a second during every wait.  An exception
-  /// that it throws ends the wait.  `heartbeat`, of this rank, outlives the store; null where no
+  /// `idle` is called several times a second during every wait; an exception that it throws ends
+  /// the wait. `heartbeat` is that of this rank and must outlive this object. It is null if no
   /// RankMonitor watches the ranks.
   PrefixStore(std::shared_ptr<KeyValueStore> store, int rank, std::string prefix,
               Heartbeat* heartbeat = nullptr, std::function<void()> idle = {});
@@ -52,8 +52,8 @@ class PrefixStore {
   /// Waits until `key` has a value, and returns it.
   std::string wait(const std::string& key);
 
-  /// Returns when ranks 0 .. count-1, of which this is one, have called it with the same name,
-  /// which is new.
+  /// Returns when ranks 0 .. count-1, which include this one, have called this function with the
+  /// same name. The name must not have been used before.
   void barrier(const std::string& name, int count);
 
  private:

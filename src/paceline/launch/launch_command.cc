@@ -10,11 +10,11 @@
 namespace paceline::launch {
 namespace {
 
-// PyTorch's default; free on a cluster's nodes as a rule.
+// PyTorch's default port, which is usually free on a cluster's nodes.
 constexpr int kPort = 29'500;
 
-// The first rank that fails ends the job.  A rank may use every core of its task.  Open MPI's ranks
-// find each other through PMIx.
+// The flags of srun: the first rank that fails ends the job, and a rank may use every core. Open
+// MPI's ranks find each other through PMIx.
 LaunchLine slurm_line(const LaunchShape& shape) {
   return {.command = fmt::format(
               "srun --nodes={} --ntasks-per-node={} --kill-on-bad-exit=1 --cpu-bind=none {}{}\n",
@@ -23,8 +23,8 @@ LaunchLine slurm_line(const LaunchShape& shape) {
           .note = ""};
 }
 
-// Open MPI binds two ranks or fewer to one core each, which compute and communication threads would
-// then share.
+// Binding is turned off because Open MPI binds each of at most two ranks to one core, which compute
+// and communication threads would then share.
 LaunchLine mpirun_line(const LaunchShape& shape) {
   const bool several = shape.hosts > 1;
   std::string hosts = several ? fmt::format(" -H FIRST_HOST:{}", shape.ranks_per_host) : "";

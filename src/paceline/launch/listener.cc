@@ -41,7 +41,8 @@ std::optional<in_addr> resolve(const std::string& host) {
   return address;
 }
 
-// Where to listen: at all addresses where only this machine's loopback has the name.
+// The address to listen at: every address if `host` is a name that this machine resolves to its
+// loopback.
 std::optional<in_addr> address_of(const std::string& host) {
   std::optional<in_addr> address = resolve(host);
   in_addr numeric{};

@@ -17,7 +17,8 @@ namespace {
 
 std::string process_key(int rank) { return fmt::format("process/{}", rank); }
 
-// Two processes see each other's numbers where this is the same for both.
+// An identifier of this machine and its process namespace. Two processes with the same identifier
+// see each other's process ids.
 std::string this_machine() {
   std::string boot;
   std::ifstream("/proc/sys/kernel/random/boot_id") >> boot;

@@ -11,25 +11,25 @@
 
 namespace paceline::launch {
 
-/// The processes of the other ranks on this machine, of which the kernel says at once that they
-/// have ended; heartbeats say it seconds later.
+/// Watches the processes of the other ranks on this machine. The kernel reports their end at once,
+/// seconds before heartbeats do.
 ///
-/// Every rank writes to the store which process it is.  Processes of another machine or another
-/// container are not watched, nor are any where the kernel has no pidfd_open (before Linux 5.3).
+/// Every rank writes its process to the store. Processes of another machine or another container
+/// are not watched. If the kernel has no pidfd_open (before Linux 5.3), none is.
 class LocalProcesses {
  public:
-  /// Writes to the store which process `rank` is, which is this one.
+  /// Writes to the store that this process is rank `rank`.
   LocalProcesses(std::shared_ptr<KeyValueStore> store, int rank,
                  const std::vector<std::string>& hosts);
 
-  /// Ranks whose processes have ended, for whatever reason.  From any thread. Throws WorldError
-  /// only while some of the processes are not known yet.
+  /// The ranks whose processes have ended, for whatever reason. May be called from any thread.
+  /// Throws WorldError only while some of the processes are not known yet.
   std::vector<int> ended();
 
  private:
   struct Process {
     int rank = 0;
-    Descriptor pidfd{};  // none: it had ended when it was looked for
+    Descriptor pidfd{};  // not open: the process had ended before the search
   };
 
   void look_for(int rank, const std::string& process);
@@ -37,7 +37,7 @@ class LocalProcesses {
   std::shared_ptr<KeyValueStore> store_;
   std::string machine_;
   std::mutex mutex_;          // guards what follows
-  std::vector<int> unknown_;  // ranks on this host, not looked for yet
+  std::vector<int> unknown_;  // ranks on this host whose process is not known yet
   std::vector<Process> processes_;
 };
 

@@ -30,17 +30,17 @@ using namespace std::chrono_literals;
 
 constexpr auto kEndTimeout = 3s;
 
-// Writes its variables to a file of its rank, and waits for the pipe's end; then it removes the
-// folder where $1, the launcher, was killed.  The pipe is opened first, while the launcher has it
-// open too: later that could block for ever.
+// The placeholder's shell script. It writes its variables to a file of its rank, and waits for the
+// end of the pipe. Then it removes the folder if the launcher, process $1, was killed. It opens the
+// pipe first, while the launcher has it open too; opening it later could block forever.
 constexpr const char* kPlaceholder =
     "exec 3< \"$0/end\" && "
     "env -0 > \"$0/part.$OMPI_COMM_WORLD_RANK\" && "
     "mv \"$0/part.$OMPI_COMM_WORLD_RANK\" \"$0/rank.$OMPI_COMM_WORLD_RANK\" && cat <&3 > "
     "/dev/null; [ -e \"/proc/$1/exe\" ] || rm -rf \"$0\"";
 
-// Ranks that are killed leave their shared memory, so it lies in the folder, which the job removes;
-// in memory, where there is such a file system.
+// Makes the folder of the job, in memory (/dev/shm) if possible. It also holds the shared memory of
+// the ranks, which killed ranks leave behind and which the job removes with the folder.
 std::filesystem::path make_folder() {
   for (const std::filesystem::path& base :
        {std::filesystem::path("/dev/shm"), std::filesystem::temp_directory_path()}) {
@@ -54,7 +54,7 @@ std::filesystem::path make_folder() {
                                std::strerror(errno)));
 }
 
-// Variables that MPI_Init reads.
+// The variables in `text` that MPI_Init reads.
 std::map<std::string, std::string> variables_in(std::string_view text) {
   std::map<std::string, std::string> variables;
   while (!text.empty()) {
@@ -68,7 +68,7 @@ std::map<std::string, std::string> variables_in(std::string_view text) {
   return variables;
 }
 
-// mpirun frames its sentences with lines of dashes.
+// The first line of mpirun's output that is not one of its frames of dashes.
 std::string first_sentence(const std::string& text) {
   for (const std::string& line : split_lines(text)) {
     if (!line.empty() && !line.starts_with("---")) {
@@ -107,8 +107,8 @@ void MpiManager::start(const std::string& mpirun, int ranks) {
   for (const char* word : {"--oversubscribe", "--bind-to", "none"}) {
     command.argv.emplace_back(word);
   }
-  // No parameter of Open MPI 4 narrows the addresses at which mpirun listens; oob_tcp_if_include
-  // chooses those that it tells to others.
+  // No parameter of Open MPI 4 restricts the addresses at which mpirun listens; oob_tcp_if_include
+  // only chooses those that it tells to other processes.
   for (const auto& [parameter, value] : std::initializer_list<std::pair<const char*, std::string>>{
            {"mpi_yield_when_idle", "1"},
            {"btl", "self,vader"},
@@ -162,8 +162,8 @@ std::optional<std::string> MpiManager::lost() {
 }
 
 void MpiManager::end() {
-  // A placeholder that starts now finds no pipe and ends.  One that opened it after its last writer
-  // had closed it would wait for ever.
+  // The pipe is removed first, so that a placeholder that starts only now finds no pipe and ends.
+  // If it opened the pipe after its last writer had closed it, it would wait forever.
   std::error_code ignored;
   std::filesystem::remove(folder_ / "end", ignored);
   end_.close();

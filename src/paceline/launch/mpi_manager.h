@@ -17,26 +17,26 @@ namespace paceline::launch {
 
 /// An mpirun (Open MPI) that serves ranks which this program starts itself.
 ///
-/// mpirun starts one placeholder for each rank, a shell that tells its variables and waits.  A rank
-/// with the variables of its placeholder is taken for it by MPI_Init, and stays a child of this
-/// program: so its exit status, its stderr and its signals are those of any other rank, and what
-/// mpirun prints reaches nobody.
+/// mpirun starts one placeholder for each rank: a shell that reports its environment variables and
+/// waits. A rank that is started with the variables of its placeholder is taken for this
+/// placeholder by MPI_Init, and stays a child of this program. So its exit status, its stderr and
+/// its signals are handled like those of any other rank, and the output of mpirun is not shown.
 class MpiManager {
  public:
-  /// Starts `mpirun`, from the main thread (base/spawn.h).  Throws UsageError where there is none,
-  /// WorldError with mpirun's own words where it does not start the placeholders within `timeout`.
-  /// Returns early, with fewer variables() than ranks, where `stop` says so.
+  /// Starts `mpirun`; must be called by the main thread (base/spawn.h). Throws UsageError if there
+  /// is no mpirun, and WorldError with mpirun's own message if it does not start the placeholders
+  /// within `timeout`. Returns early, with fewer variables() than ranks, if `stop` returns true.
   MpiManager(const std::string& mpirun, int ranks, std::chrono::milliseconds timeout,
              const std::function<bool()>& stop = {});
-  /// Ends mpirun, which takes some milliseconds once the ranks have ended.
+  /// Ends mpirun. This takes some milliseconds once the ranks have ended.
   ~MpiManager();
   MpiManager(const MpiManager&) = delete;
   MpiManager& operator=(const MpiManager&) = delete;
 
-  /// What a rank needs in its environment, by rank.
+  /// The environment variables that each rank needs, by rank.
   const std::vector<std::map<std::string, std::string>>& variables() const { return variables_; }
 
-  /// How mpirun ended, where it has: no rank can live without it.
+  /// Describes how mpirun ended, if it has; no rank can continue without it.
   std::optional<std::string> lost();
 
  private:
@@ -48,7 +48,7 @@ class MpiManager {
   std::filesystem::path folder_;
   Descriptor end_;  // the pipe whose closing ends the placeholders
   pid_t mpirun_ = -1;
-  std::optional<int> status_;  // of an mpirun that has ended too early
+  std::optional<int> status_;  // of mpirun, if it has ended too early
   std::vector<std::map<std::string, std::string>> variables_;
 };
 

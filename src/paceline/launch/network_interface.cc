@@ -27,7 +27,7 @@ Addresses addresses() {
   return {first, &freeifaddrs};
 }
 
-// The interfaces' names that are up and have an IPv4 address.
+// Calls `use` for each IPv4 address of an interface that is up.
 template <class Use>
 void for_each_ipv4(const Use& use) {
   const auto all = addresses();
@@ -39,14 +39,15 @@ void for_each_ipv4(const Use& use) {
   }
 }
 
-// Our address towards the world; connecting a datagram socket sends nothing.
+// This machine's address on the route to other networks. Connecting a datagram socket finds it
+// without sending anything.
 in_addr_t outward_address() {
   const Descriptor socket(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
   const int fd = socket.number();
   sockaddr_in far{};
   far.sin_family = AF_INET;
   far.sin_port = htons(9);
-  inet_pton(AF_INET, "192.0.2.1", &far.sin_addr);  // reserved for examples
+  inet_pton(AF_INET, "192.0.2.1", &far.sin_addr);  // an address reserved for documentation
   sockaddr_in own{};
   socklen_t length = sizeof own;
   const bool found = fd >= 0 && connect(fd, reinterpret_cast<sockaddr*>(&far), sizeof far) == 0 &&

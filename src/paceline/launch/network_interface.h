@@ -6,16 +6,16 @@
 namespace paceline::launch {
 
 /// The network interface for reaching other hosts: that of the default route, else the first one
-/// that is up and no loopback; empty where there is none.
+/// that is up and no loopback. Empty if there is none.
 ///
-/// Asked for explicitly because the engine's own choice, the address that the host's name stands
-/// for, is a loopback address on many distributions.
+/// It is chosen explicitly because the engine's own choice, the address to which the host's name
+/// resolves, is a loopback address on many distributions.
 std::string outward_interface();
 
-/// Throws UsageError that lists what this host has unless it has `name`.
+/// Throws UsageError, which lists this host's interfaces, if `name` is not one of them.
 void require_interface(const std::string& name);
 
-/// The first IPv4 address of `name`, as text; empty where it has none.
+/// The first IPv4 address of the interface `name` as text; empty if it has none.
 std::string interface_address(const std::string& name);
 
 }  // namespace paceline::launch

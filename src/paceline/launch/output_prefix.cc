@@ -11,7 +11,8 @@ namespace {
 constexpr int kMostPrefixes = 3;
 
 const std::regex& prefix() {
-  // Groups: the rank of torchrun and PyTorch; of Open MPI; of MPICH; of Slurm.
+  // The groups match the rank in the prefixes of torchrun and PyTorch; of Open MPI; of MPICH; of
+  // Slurm.
   static const std::regex expression(
       R"(\[[A-Za-z_][\w.-]*?(\d{1,6})\]: ?|)"
       R"(\[(?:[^\]\s]*@)?\d+,(\d{1,6})\](?:<std(?:out|err|diag)>)?: ?|)"

@@ -6,19 +6,19 @@
 
 namespace paceline::launch {
 
-/// A line of a job's output, without what its launcher wrote before it.
+/// A line of a job's output without the prefix that its launcher wrote.
 struct RankLine {
   std::string text;
   /// The rank that the prefix names.
   std::optional<int> rank{};
-  /// Whether the prefix is one that no program writes of itself. A number and a colon, as of `srun
-  /// --label`, may be part of the line.
+  /// Whether the prefix is certainly the launcher's. A number and a colon, as of `srun --label`,
+  /// may be part of the program's own line.
   bool certain = false;
 };
 
-/// Takes off "[default0]:" (torchrun --tee), "[rank0]:" (PyTorch), "[1,0]<stdout>:" (Open MPI),
-/// "[0] " (MPICH) and "0: " (Slurm), one after the other where there are several. Prefixes that
-/// name different ranks, as of torchrun under srun, name none.
+/// Removes "[default0]:" (torchrun --tee), "[rank0]:" (PyTorch), "[1,0]<stdout>:" (Open MPI), "[0]
+/// " (MPICH) and "0: " (Slurm), one after the other if there are several. If prefixes name
+/// different ranks, as with torchrun under srun, the result has no rank.
 RankLine without_prefix(const std::string& line);
 
 }  // namespace paceline::launch

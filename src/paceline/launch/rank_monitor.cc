@@ -20,7 +20,8 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::nanoseconds;
 
-// Without a store there is nothing but time to let rank 1 print before the other ranks end.
+// Without a store, ranks can only be ordered by time: the other ranks end so much later than rank
+// 1, which prints.
 constexpr nanoseconds kAfterRank1 = std::chrono::seconds(2);
 
 std::vector<int> ranks_to_watch(const RankMonitor::Options& options) {
@@ -47,7 +48,7 @@ bool sleep(const std::stop_token& stopped, milliseconds duration) {
   return !stopped.stop_requested();
 }
 
-// For how long the main thread has stood still.
+// Measures how long the main thread has stood still.
 class StandstillClock {
  public:
   StandstillClock(const Heartbeat& heartbeat, nanoseconds timeout)
@@ -58,7 +59,8 @@ class StandstillClock {
     last_ = now;
     const std::int64_t moves = heartbeat_.moves();
     const nanoseconds used = heartbeat_.main_thread_time();
-    // A thread that is woken and goes back to sleep uses some time, too.
+    // A thread that is woken and goes back to sleep uses some time too, so small shares do not
+    // count.
     const bool computes = used - used_ > gap / 100;
     still_ = heartbeat_.watched() || moves != moves_ || computes ? nanoseconds(0) : still_ + gap;
     moves_ = moves;
@@ -108,7 +110,7 @@ class Poller {
       const auto stop = stop_of(*options_.store, silent->rank);
       const FailureNotice notice =
           stop.value_or(notice_of(*silent, options_.hosts[static_cast<std::size_t>(silent->rank)]));
-      // Where all ranks were asked, one that has left is no failure.
+      // If all ranks were asked to stop, a rank that has left is no failure.
       if (!(stop && requested_stop() != 0) && post_failure(*options_.store, notice)) {
         return Failure{notice, true};
       }
@@ -129,8 +131,8 @@ class Poller {
   std::optional<Progress> rank_0() const { return detector_.last_progress(0); }
 
  private:
-  // What rank 0 wrote, which serves the store, once it is known that it was asked to stop without
-  // this rank.
+  // The notice of rank 0, which serves the store, once it is known that rank 0 was asked to stop
+  // without this rank.
   std::optional<FailureNotice> stop_of_server() {
     if (!options_.rank_0_serves_store || options_.rank == 0) {
       return std::nullopt;
@@ -145,7 +147,7 @@ class Poller {
     return since_stop_->elapsed() < kAskedTogether ? std::nullopt : stop;
   }
 
-  // Whether no rank will set what another one waits for.
+  // Whether all ranks wait, so that no rank will set the key for which another one waits.
   bool all_wait() {
     const milliseconds limit = kPeersFactor * options_.timeout;
     if (options_.heartbeat->waited() <= limit) {
@@ -260,7 +262,7 @@ void RankMonitor::run(const std::stop_token& stopped) {
     }
     options_.end(failure->notice, own && !options_.supervised);
   } catch (const WorldError& error) {
-    // The store's server is gone.
+    // The server of the store is gone.
     {
       const std::lock_guard lock(polls_.mutex);
       polls_.under_way = false;

@@ -6,19 +6,20 @@
 
 namespace paceline::launch {
 
-/// Whose variables a program that this process starts does without.
+/// The launchers whose variables are removed from the environment of a program that this process
+/// starts.
 enum class RankVariables {
-  kTorch,  // torchrun's, which a script reads as its own place
-  kAll     // those of MPI and of a Slurm step too
+  kTorch,  // torchrun's, by which a script finds its own rank
+  kAll     // also those of MPI and of a Slurm step
 };
 
-/// The variables by which a launcher told this process its place among the ranks of a job, of those
-/// named in `names`. A program that is another rank, or of another job, must not read them: with
-/// TORCHELASTIC_USE_AGENT_STORE its rank 0 waits for a store that nobody serves. What describes an
-/// allocation (SLURM_JOB_ID, SLURM_JOB_NODELIST) is none.
+/// Selects from `names` the variables by which a launcher told this process its place among the
+/// ranks of a job. A program that is another rank, or part of another job, must not read them: with
+/// TORCHELASTIC_USE_AGENT_STORE its rank 0 would wait for a store that no process serves. Variables
+/// that describe an allocation (SLURM_JOB_ID, SLURM_JOB_NODELIST) are not selected.
 std::vector<std::string> rank_variables(const std::vector<std::string>& names, RankVariables whose);
 
-/// The same of the environment of this process.
+/// Selects such variables from the environment of this process.
 std::vector<std::string> rank_variables(RankVariables whose);
 
 }  // namespace paceline::launch

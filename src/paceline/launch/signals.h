@@ -7,12 +7,12 @@
 
 namespace paceline::launch {
 
-/// The first of `signals` that is pending; 0: none.  Costs one system call.
+/// The first of `signals` that is pending, or 0. Costs one system call.
 int pending_of(std::initializer_list<int> signals);
 
-/// Blocks some signals for this thread and all that it starts later, so that they stay pending: no
-/// handler, no interrupted system call, no global.  Must be made before any other thread of the
-/// process, and before children.
+/// Blocks some signals for this thread and all threads that it starts later, so that these signals
+/// stay pending. This needs no handler, no global variable, and interrupts no system call. Must be
+/// constructed before any other thread of the process, and before children.
 class BlockedSignals {
  public:
   BlockedSignals(std::initializer_list<int> signals);
@@ -20,36 +20,36 @@ class BlockedSignals {
   BlockedSignals(const BlockedSignals&) = delete;
   BlockedSignals& operator=(const BlockedSignals&) = delete;
 
-  /// Waits for one of them, and takes it; 0 after `timeout`.
+  /// Waits for one of these signals, consumes and returns it; returns 0 after `timeout`.
   int wait(std::chrono::milliseconds timeout) const;
 
  private:
   sigset_t blocked_, before_;
 };
 
-/// Thrown where a step or a wait notices that the session shall end.
+/// Thrown by a step or a wait that notices that the process has been asked to stop.
 struct StopRequested {
   int signal = 0;
 };
 
-/// The signal by which this process is asked to stop, SIGTERM before SIGUSR1; 0: none, also where
-/// no StopSignals lives.  Costs one system call.
+/// The signal by which this process is asked to stop, SIGTERM before SIGUSR1. Returns 0 if there is
+/// none, or if no StopSignals exists. Costs one system call.
 inline int requested_stop() { return pending_of({SIGTERM, SIGUSR1}); }
 
-/// Throws StopRequested where there is one.
+/// Throws StopRequested if this process is asked to stop.
 inline void throw_if_stop_requested() {
   if (const int signal = requested_stop(); signal != 0) {
     throw StopRequested{signal};
   }
 }
 
-/// SIGTERM and SIGUSR1 as requests to stop after the current step.  Requests that are pending at
-/// destruction are discarded.  A rank that does not look at them is ended by its launcher's
+/// Treats SIGTERM and SIGUSR1 as requests to stop after the current step. Requests that are pending
+/// at destruction are discarded. A rank that ignores the requests is ended by its launcher's
 /// SIGKILL.
 class StopSignals : private BlockedSignals {
  public:
   StopSignals() : BlockedSignals({SIGTERM, SIGUSR1}) {}
-  // A request that was followed must not kill when signals are unblocked.
+  // The signal of a request that was obeyed must not kill the process when signals are unblocked.
   ~StopSignals() {
     while (wait(std::chrono::milliseconds(0)) > 0) {
     }
@@ -68,8 +68,8 @@ class SupervisorSignals : public BlockedSignals {
   bool ending() const { return pending_of({SIGINT, SIGTERM, SIGHUP}) != 0; }
 };
 
-/// Whether a signal that came `after` a request to stop is a second request. timeout(1) signals its
-/// child and then the child's group: that is one request.
+/// Whether a signal that came `after` a request to stop is a second request. Two signals in quick
+/// succession are one request, as timeout(1) signals its child and then the child's group.
 constexpr bool is_second_request(std::chrono::nanoseconds after) {
   return after >= std::chrono::milliseconds(300);
 }

@@ -28,8 +28,8 @@ constexpr std::chrono::milliseconds kTick{100};
 
 /// A supervised child and how it ended.
 struct Child : ChildProcess {
-  std::optional<int> status;         // as waitpid says; absent while it runs
-  std::chrono::nanoseconds ended{};  // on the supervisor's clock
+  std::optional<int> status;         // as waitpid returns it; nothing while it runs
+  std::chrono::nanoseconds ended{};  // time by the supervisor's clock
 
   bool exited_with(int code) const {
     return status && WIFEXITED(*status) && WEXITSTATUS(*status) == code;
@@ -58,7 +58,7 @@ FailureNotice describe_death(const Child& child, int rank, KeyValueStore& store)
           .role = role_of(progress)};
 }
 
-// The first rank that has not joined, where others have and wait for it.
+// The notice of the first rank that has not joined, if other ranks have joined and wait for it.
 std::optional<FailureNotice> find_missing(const std::vector<Child>& children,
                                           const SilentRank& silent, KeyValueStore& store) {
   std::optional<FailureNotice> missing;
@@ -85,7 +85,8 @@ const Child* child_of(const std::vector<Child>& children, int rank) {
   return found == children.end() ? nullptr : &*found;
 }
 
-// A rank that is not supervised here is another host's, and posted its notice.
+// Whether `rank` ended before `other`. A rank that is not supervised here is on another host and
+// posted its notice earlier.
 bool ended_before(const std::vector<Child>& children, int rank, const Child& other) {
   const Child* one = child_of(children, rank);
   return one == nullptr || (one->status && one->ended <= other.ended);
@@ -100,7 +101,8 @@ FailureNotice find_unfinished(const std::vector<Child>& children, KeyValueStore&
       if (child.exited_with(0) && !(progress && progress->done)) {
         return describe_death(child, rank, store);
       }
-      // The rank that is furthest behind holds up the others.
+      // Of several consequences, that of the rank at the earliest step counts, as this rank holds
+      // up the others.
       const std::int64_t step = progress ? progress->step : -1;
       if (!consequence || step < earliest) {
         if (auto posted = failure_of(store, rank)) {
@@ -116,10 +118,11 @@ FailureNotice find_unfinished(const std::vector<Child>& children, KeyValueStore&
 
 /// Finds the rank whose failure ended the job.
 ///
-/// Note [Which rank is named].  A silent rank first: its peers wait for it, or
-/// time out because of it.  Then the earliest of two: a death without a notice, and the first
-/// notice that is not a consequence.  Then a rank that exited with code 0 without finishing.  Only
-/// then a notice that is a consequence, of the rank at the earliest step.
+/// Note [Which rank is named].
+/// The first of these rules that applies names the rank. (1) A silent rank: its peers wait for it,
+/// or time out because of it. (2) The earlier one of a death without a notice and the first notice
+/// that is not a consequence. (3) A rank that exited with code 0 without finishing. (4) A notice
+/// that is a consequence, of the rank at the earliest step.
 FailureNotice find_cause(const std::vector<Child>& children,
                          const std::optional<SilentRank>& silent, KeyValueStore& store) {
   if (silent) {
@@ -170,7 +173,7 @@ class Supervision {
   Outcome run() {
     try {
       watch();
-    } catch (...) {  // of a callback
+    } catch (...) {  // a callback has thrown
       kill_all();
       while (any_alive()) {
         signals_.wait(kTick);
@@ -214,7 +217,7 @@ class Supervision {
         continue;
       }
       if (child.control >= 0 && signal != SIGKILL) {
-        // A child that no longer reads is about to be reaped.
+        // If the child no longer reads, it is about to be reaped.
         send(child.control, "stop\n", 5, MSG_NOSIGNAL | MSG_DONTWAIT);
       } else {
         kill(-child.pid, signal);
@@ -243,7 +246,8 @@ class Supervision {
     }
   }
 
-  /// A rank that left without an error, and early, leaves the others waiting.
+  /// Whether a child has finished its work. A rank that exits early without an error has not, and
+  /// leaves the others waiting.
   bool has_finished(const Child& child) const {
     return child.exited_with(0) && std::ranges::all_of(child.all_ranks(), [&](int rank) {
              const auto progress = read_progress(store_, rank);
@@ -265,8 +269,8 @@ class Supervision {
     kill_at_ = now() + options_.stop_grace;
   }
 
-  // Without the rank that stopped, the others cannot finish a step, and may wait for it where they
-  // do not see that they shall stop.
+  // After a rank has stopped, the others cannot finish a step. They may wait for it if they do not
+  // notice that they are to stop.
   void shorten_stop_grace() {
     if (kill_at_) {
       kill_at_ = std::min(*kill_at_, now() + options_.failure_grace);
@@ -286,8 +290,8 @@ class Supervision {
     }
   }
 
-  // The cause is found first, because what dies from here on is killed by this process.  A cause
-  // that is a consequence gets more time to be replaced.
+  // The cause is determined before the other ranks are ended, because children that die later are
+  // killed by this process. A cause that is a consequence gets more time to be replaced.
   void end_all_once_explained() {
     const auto waited = now() - *failed_at_;
     if (waited < options_.settle_time) {

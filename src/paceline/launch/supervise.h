@@ -20,23 +20,24 @@ struct ChildProcess {
   int first_rank = 0;
   int ranks = 1;
   std::string host{};
-  std::string name{};  // "ssh"; empty for a rank
-  int control = -1;    // a socket that takes "stop\n" instead of SIGTERM
+  std::string name{};  // name of the program, "ssh"; empty for a rank
+  int control = -1;    // if set, a socket that takes "stop\n" instead of SIGTERM
 };
 
 struct SuperviseOptions {
-  /// A rank without a heartbeat for so long has failed (--timeout).
+  /// A rank without a heartbeat for this time has failed (--timeout).
   std::chrono::milliseconds heartbeat_timeout{60'000};
-  /// Ranks that were asked to stop may take so long to finish their step.
+  /// The time that ranks have to finish their step after they were asked to stop.
   std::chrono::milliseconds stop_grace{30'000};
-  /// After a failure the other ranks may take so long to end.
+  /// The time that the other ranks have to end after a failure.
   std::chrono::milliseconds failure_grace{3'000};
-  /// After the first death, deaths and notices that explain it may take so long to arrive.
+  /// The time that is allowed, after the first death, for further deaths and notices that explain
+  /// it to arrive.
   std::chrono::milliseconds settle_time{500};
-  /// Called several times a second while a child runs.  Where it throws, the children are killed.
+  /// Called several times a second while a child runs. If it throws, the children are killed.
   std::function<void()> on_tick{};
-  /// What else has ended on which all ranks depend, in words that follow the name of a rank;
-  /// nothing: all is well.  May be empty.
+  /// Returns whether something else has ended that all ranks depend on, as a text that follows the
+  /// name of a rank; nothing if all is well. The function may be empty.
   std::function<std::optional<std::string>()> lost{};
   /// Called with the cause of a failure, before the other ranks are ended.
   std::function<void(const FailureNotice&)> on_failure{};
@@ -44,19 +45,19 @@ struct SuperviseOptions {
 
 /// How a job ended.
 struct Outcome {
-  int exit_code = 0;    // 0, 2 or 3; or the exit code of the ranks
-  std::string message;  // one sentence for stderr; empty where there is none
-  int rank = -1;        // the one that failed first
+  int exit_code = 0;    // 0, 2, 3, or the exit code of the ranks
+  std::string message;  // one sentence for stderr; empty if there is none
+  int rank = -1;        // the rank that failed first; -1: none
   int stop_signal = 0;  // the signal that asked the job to stop, or 0
 };
 
-/// Supervises the children, in rank order, until all have ended, and leaves none of their processes
-/// behind on this machine.
+/// Supervises the children, which are in rank order, until all have ended, and leaves none of their
+/// processes behind on this machine.
 ///
-/// The first rank that dies, fails or falls silent ends the job.  The outcome names that rank, its
-/// host and its position.  Ranks that failed only because another one did (see FailureNotice) are
-/// not named.  SIGINT, SIGTERM, SIGHUP and SIGUSR1 to this process ask all ranks by SIGTERM to
-/// stop; a second request kills them, and after the first rank has ended the others get
+/// The first rank that dies, fails or falls silent ends the job. The outcome names that rank, its
+/// host and its position. Ranks that failed only because another one did (see FailureNotice) are
+/// not named. At SIGINT, SIGTERM, SIGHUP and SIGUSR1 this process asks all ranks by SIGTERM to
+/// stop. A second such signal kills them. After the first rank has ended, the others get
 /// `failure_grace`.
 Outcome supervise(const std::vector<ChildProcess>& children, KeyValueStore& store,
                   const SupervisorSignals& signals, const SuperviseOptions& options);
