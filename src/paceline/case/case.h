@@ -23,7 +23,7 @@ struct Network {
   std::string start = "random";  // initial weights: random, or formula (formula.h)
   std::string dtype = "fp32";    // fp32, bf16, amp
   bool channels_last = false;
-  bool compiled = false;  // by the framework's compiler
+  bool compiled = false;  // whether the framework's compiler is used
 
   bool has_tables() const { return model == "hybrid" || model == "dlrm"; }
 
@@ -32,21 +32,21 @@ struct Network {
 
 /// How the network is trained, and on which data.
 struct Training {
-  int batch_size = 32;  // per rank and step, of all micro-batches
+  int batch_size = 32;  // samples per rank and step, of all micro-batches
   int accumulate = 1;   // micro-batches per step
   std::uint64_t seed = 0;
   std::string optimizer = "sgd";  // a name of plan/optimizer.h
   double learning_rate = 0.001;
   double momentum = 0.9;
   double weight_decay = 1e-4;
-  int lr_warmup = 0;           // first steps, while the rate grows linearly
+  int lr_warmup = 0;           // number of first steps in which the rate grows linearly
   std::string lr_decay{};      // "0.1@200+300"; empty: none
   double clip_norm = 0;        // largest norm of the whole gradient; 0: no limit
   int average_buffers = 0;     // steps between averages of BatchNorm statistics; 0: never
   std::string data{};          // data set; empty: one synthetic batch
   std::string split = "even";  // how the data are divided among ranks
   double target = 0;           // accuracy, or loss of a regression, to reach; 0: none
-  int evaluate_every = 50;     // steps
+  int evaluate_every = 50;     // steps between evaluations
 
   bool operator==(const Training&) const = default;
 };
@@ -70,7 +70,7 @@ struct Tables {
 /// What is communicated between ranks, and by which library.
 struct Exchange {
   std::string strategy = "fusion";  // canonical text: docs/strategies.md
-  double bucket_mb = 25;            // MiB, as PyTorch counts them
+  double bucket_mb = 25;            // largest size of a bucket in MiB, as in PyTorch
   std::string engine = "gloo";      // gloo, nccl, mpi
   std::string link{};               // emulated link, "1Gbit,50us"; empty: the engine's own
 
@@ -80,9 +80,9 @@ struct Exchange {
 /// The hosts and devices that the ranks run on.
 struct Machine {
   int ranks = 1;
-  std::vector<int> ranks_per_host;           // empty: packed by host
+  std::vector<int> ranks_per_host;           // empty: as the ranks are started
   std::string device = "cpu";                // cpu, cuda
-  int threads = 0;                           // intra-op threads per rank; 0: cores / largest world
+  int threads = 0;                           // threads per rank; 0: cores / ranks of largest case
   std::string replay{};                      // profile whose layer times replace computation
   double stretch = 1;                        // factor by which link and replay are slowed down
   std::map<std::string, std::string> env{};  // environment variables that the case sets

@@ -16,8 +16,8 @@
 namespace paceline::cases {
 namespace {
 
-// These keys come first and are written even with default values, as some defaults depend on the
-// machine.
+// These keys come first, and are written even with default values. The defaults of some depend on
+// the machine.
 constexpr auto kFirst = std::to_array<std::string_view>(
     {"model", "strategy", "ranks", "batch_size", "device", "engine", "steps"});
 

@@ -324,8 +324,8 @@ class Expansion {
 
   const MachineFacts& machine_;
   int least_world_;   // smallest world of `auto`: 2 if there is a baseline, else 1
-  bool rows_of_all_;  // cases with an unsupported number type leave a row
-  bool virtual_;      // the run is simulated on the hosts of another cluster
+  bool rows_of_all_;  // a case with an unsupported number type leaves a row
+  bool virtual_;      // the cases run on the hosts of a simulated cluster
   std::vector<Case> cases_;
   std::vector<RejectedCase> rejected_;
   std::vector<CommandCase> commanded_;

@@ -28,7 +28,7 @@ struct Experiment {
   std::map<std::string, std::string> searches{};
 };
 
-/// The value of batch_size while the largest batch size, which the user asked for, is not found.
+/// The value of batch_size if the user asked for the largest one, until it has been found.
 inline constexpr int kLargestBatch = 0;
 inline constexpr const char* kMax = "max";  // the word by which users ask for the largest
 

@@ -31,7 +31,7 @@ RateDecay parse_rate_decay(const std::string& where, const std::string& text) {
   bool good =
       take(rest, decay.factor) && decay.factor > 0 && decay.factor < 1 && rest.starts_with('@');
   while (good && !rest.empty()) {
-    rest.remove_prefix(1);  // @ or +
+    rest.remove_prefix(1);  // the character @ or +
     good = take(rest, decay.steps.emplace_back()) && decay.steps.back() > 0 &&
            (rest.empty() || rest.starts_with('+'));
   }

@@ -18,7 +18,7 @@ struct MachineFacts {
   std::vector<std::string> models = {};
   std::vector<std::string> engines = {};  // engines that were built in
   std::vector<Adapter> adapters = {};
-  std::vector<int> ranks_per_host = {};  // of ranks started together; empty: not so started
+  std::vector<int> ranks_per_host = {};  // of the ranks started together; empty: none were
 
   bool joined() const { return !ranks_per_host.empty(); }
   /// The number of ranks that were started together; 0 if none were.

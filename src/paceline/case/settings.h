@@ -16,11 +16,11 @@ struct Settings {
   std::string protocol = "cases";  // cases, ddp, dlperf
   int runs = 1;                    // repetitions, each in fresh processes
   int retries = 0;                 // repetitions of a failed case, before the next case
-  std::string records;             // empty: results/<name>-<utc>.jsonl
+  std::string records;             // path of the records; empty: results/<name>-<utc>.jsonl
   std::string logs;                // folder for one log per case; empty: no logs
-  std::string json;                // empty: not written
-  std::string page;                // empty: not written
-  std::string trace;               // empty: not written
+  std::string json;                // path of the JSON output; empty: none
+  std::string page;                // path of the HTML page; empty: none
+  std::string trace;               // path of the Perfetto trace; empty: none
   std::string virtual_time;        // cluster file to simulate; empty: real times alone
   double device_rate = 0;          // samples/s of a simulated device; 0: as measured here
   std::string format = "table";    // a name of report::formats()
@@ -28,10 +28,10 @@ struct Settings {
   bool resume = false;
   bool yes = false;
   bool require_same_topology = false;
-  double timeout = 60;       // seconds since a rank's last heartbeat
+  double timeout = 60;       // seconds without a heartbeat after which a rank has failed
   double deadline = 3600;    // seconds that an external program may take per case
-  std::string interface;     // empty: chosen
-  std::string rendezvous;    // HOST:PORT, file:PATH; empty: chosen
+  std::string interface;     // network interface; empty: chosen automatically
+  std::string rendezvous;    // HOST:PORT, file:PATH; empty: chosen automatically
   std::string cluster;       // cluster file with the hosts; empty: this machine
   std::string hosts;         // "a:4,b:4", in place of the cluster file's hosts
   std::string hostfile;      // path of an MPI hostfile with hosts and slots

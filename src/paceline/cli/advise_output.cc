@@ -131,7 +131,7 @@ report::ResultColumns<Advice> advice_columns() {
   return columns;
 }
 
-/// The first `top` rows (0: all), the strategies that do not fit, and the meaning of the marks.
+/// The first `top` rows (0: all), the strategies that cannot be used, and the meaning of the marks.
 Table strategies_table(const predict::AdviceTable& table, int top) {
   const std::size_t all = table.rows.size();
   const std::size_t count = top > 0 ? std::min(static_cast<std::size_t>(top), all) : all;

@@ -5,14 +5,14 @@
 #include "paceline/predict/codec_advice.h"
 #include "paceline/report/command_output.h"
 
-// What `paceline advise` prints, without the command to go on with.
+// What `paceline advise` prints, except for the command line that it suggests.
 
 namespace paceline::cli {
 
 /// The output of `paceline advise`. The tables show the first `top` strategies (0: all) with the
-/// meaning of their marks, and the strategies that do not fit; the best bucket size and partition
-/// of each strategy; and whether codecs with measured coding times pay. CSV has every strategy that
-/// fits, JSON every value of the tables.
+/// meaning of their marks, and the strategies that cannot be used; the best bucket size and
+/// partition of each strategy; and whether codecs with measured coding times pay. CSV has every
+/// strategy that can be used, JSON every value of the tables.
 report::CommandOutput advice_output(const predict::AdviceTable& table,
                                     const predict::CodecTable& codecs, int top);
 

@@ -135,7 +135,7 @@ std::optional<int> parse(CLI::App& app, const std::vector<std::string>& argument
 
 struct Next {
   std::string_view command;
-  std::string_view words{};  // after the command
+  std::string_view words{};  // words after the command
   std::string_view answers;
 };
 

@@ -258,7 +258,7 @@ int CommCommand::run(const std::vector<std::string>& command_line) {
   const bool starts_hosts = !choice_.empty() && !launch::is_launched(launch::process_environment());
   const launch::Launch launch = launch::detect_launch(starts_hosts ? "" : settings_.rendezvous);
   if (launch.self.launcher == "single") {
-    // Before a library starts a thread, which would take Ctrl-C for itself.
+    // The signals are blocked before a library starts a thread, which would otherwise take Ctrl-C.
     const launch::SupervisorSignals signals;
     return run_here(job(command_line));
   }

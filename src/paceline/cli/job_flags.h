@@ -75,7 +75,7 @@ class JobFlags {
   std::optional<int> batch_size_, accumulate_, sequence_length_;
   std::string dtype_;
   std::optional<double> device_rate_;
-  CLI::Option* rate_ = nullptr;  // --device-rate
+  CLI::Option* rate_ = nullptr;  // the option --device-rate
 };
 
 }  // namespace paceline::cli

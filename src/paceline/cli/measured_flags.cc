@@ -28,7 +28,7 @@ bool is_figure(const std::string& value) {
   return value.find('=') != std::string::npos && !std::filesystem::exists(value, error);
 }
 
-/// Throws UsageError for predicted records, since only measurements may be fitted.
+/// Throws UsageError for predicted records, since only measured and replayed ones may be fitted.
 void reject_predicted(const std::string& file, const std::vector<records::RunRecord>& records) {
   const auto predicted =
       std::ranges::count(records, records::Source::kPredicted, &records::RunRecord::source);

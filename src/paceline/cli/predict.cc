@@ -239,7 +239,8 @@ void PredictCommand::check_number(const Asked& asked, const simulator::JobCache*
   }
 }
 
-/// Predicts every case. If several are predicted, an invalid case has the reason as its text.
+/// Predicts every case. The text of an invalid case is the reason. Throws UsageError if all cases
+/// are invalid.
 std::vector<PredictCommand::PredictionText> PredictCommand::predictions(
     simulator::JobCache* jobs) const {
   simulator::JobCache own;

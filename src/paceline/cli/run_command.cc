@@ -170,7 +170,7 @@ std::optional<front::Narrowing> narrowing_of(const UntilFlags& until, int runs) 
 // Starts the ranks, and repeats cases until --until is satisfied.
 int run_here(const cases::RawSettings& raw, cases::JobSpec job,
              const cluster::ClusterChoice& choice, const UntilFlags& until) {
-  // Before a library starts a thread, which would take Ctrl-C for itself.
+  // The signals are blocked before a library starts a thread, which would otherwise take Ctrl-C.
   const launch::SupervisorSignals signals;
   const auto cluster = cluster_of(choice);
   job.experiment = expand(raw, cluster ? cluster->slots_by_host() : std::vector<int>{});

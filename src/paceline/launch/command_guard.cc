@@ -31,7 +31,7 @@ std::optional<pid_t> parent_of(const std::filesystem::path& folder) {
   if (after == std::string::npos || after + 4 >= stat->size()) {
     return std::nullopt;
   }
-  const std::string rest = stat->substr(after + 4);  // ") S "
+  const std::string rest = stat->substr(after + 4);  // skips ") S "
   return number_from<pid_t>(rest.substr(0, rest.find(' ')));
 }
 

@@ -15,7 +15,7 @@ struct RankInfo {
   int world = 1;
   int local_rank = 0;
   int local_world = 1;
-  std::string host;                 // as gethostname() returns it
+  std::string host;                 // by gethostname(), or as the user named it
   std::string launcher = "single";  // paceline, torchrun, mpirun, mpirun_rsh,
                                     // srun, environment, single
 };

@@ -25,7 +25,7 @@ constexpr std::chrono::nanoseconds longest_gap(std::chrono::nanoseconds timeout)
 /// A rank whose heartbeat has stopped.
 struct SilentRank {
   int rank = 0;
-  std::chrono::nanoseconds since{0};  // time since the last heartbeat
+  std::chrono::nanoseconds since{0};  // how long ago its last heartbeat was
   std::optional<Progress> last;       // nothing: no heartbeat was seen
 };
 

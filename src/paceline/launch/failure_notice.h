@@ -21,7 +21,7 @@ struct FailureNotice {
   /// answer. A notice that names a cause takes precedence.
   bool consequence = false;
   int exit_code = 3;   // 2: a mistake of the user, the same on every rank
-  std::string role{};  // as in Progress
+  std::string role{};  // as Progress::role
 };
 
 /// The sentence to print: "rank 2 on host h: text", or with a role "server 0 (rank 2) on host h:

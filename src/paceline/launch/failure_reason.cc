@@ -47,8 +47,8 @@ bool says_nothing(const std::string& line) {
 
 /// Whether launchers or their libraries write such a line themselves.
 bool is_of_launcher(const std::string& line) {
-  // The first pattern matches torchrun's "E1128 22:59:43.320000 16572
-  // torch/distributed/elastic/...".
+  // The first pattern matches "E1128 22:59:43.320000 16572 torch/distributed/elastic/..." of
+  // torchrun.
   static const std::regex words(
       R"( *([WEIF]\d{4} \d\d:\d\d:\d\d\.\d+ .*torch/distributed/|)"
       R"((srun|slurmstepd)\b.*(error:|exited|Force Terminated|CANCELLED|signal)|)"

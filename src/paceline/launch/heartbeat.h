@@ -29,7 +29,7 @@ struct Progress {
   std::string operation;       // "all-reduce, 9.4 MB"; may be empty
   bool done = false;           // the rank has finished
   std::string role{};          // "server 0"; empty if all ranks do the same
-  std::int64_t waited_ms = 0;  // time of its current wait at the store for ranks
+  std::int64_t waited_ms = 0;  // duration of its current wait at the store
 
   friend bool operator==(const Progress&, const Progress&) = default;
 };
@@ -171,7 +171,7 @@ class Heartbeat {
   std::atomic<std::int64_t> waiting_since_ns_{0};  // 0: the main thread does not wait
   const pthread_t main_ = pthread_self();
   clockid_t main_clock_{};
-  mutable std::mutex mutex_;  // guards what follows, and the order of writes
+  mutable std::mutex mutex_;  // guards the members below, and the order of writes
   Progress progress_;
   std::string awaited_;
   std::set<std::thread::id> beating_;  // threads that called beat() since the last one

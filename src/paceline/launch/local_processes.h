@@ -36,7 +36,7 @@ class LocalProcesses {
 
   std::shared_ptr<KeyValueStore> store_;
   std::string machine_;
-  std::mutex mutex_;          // guards what follows
+  std::mutex mutex_;          // guards the members below
   std::vector<int> unknown_;  // ranks on this host whose process is not known yet
   std::vector<Process> processes_;
 };

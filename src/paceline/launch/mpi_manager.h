@@ -23,9 +23,9 @@ namespace paceline::launch {
 /// its signals are handled like those of any other rank, and the output of mpirun is not shown.
 class MpiManager {
  public:
-  /// Starts `mpirun`; must be called by the main thread (base/spawn.h). Throws UsageError if there
-  /// is no mpirun, and WorldError with mpirun's own message if it does not start the placeholders
-  /// within `timeout`. Returns early, with fewer variables() than ranks, if `stop` returns true.
+  /// Starts `mpirun`; must be called by the main thread (base/spawn.h). Throws WorldError with
+  /// mpirun's own message if it does not start the placeholders within `timeout`, or cannot be run.
+  /// Returns early, with fewer variables() than ranks, if `stop` returns true.
   MpiManager(const std::string& mpirun, int ranks, std::chrono::milliseconds timeout,
              const std::function<bool()>& stop = {});
   /// Ends mpirun. This takes some milliseconds once the ranks have ended.

@@ -39,7 +39,7 @@ std::vector<int> ranks_to_watch(const RankMonitor::Options& options) {
   return ranks;
 }
 
-// False when asked to stop.
+// Sleeps for `duration`. Returns false if asked to stop meanwhile.
 bool sleep(const std::stop_token& stopped, milliseconds duration) {
   std::mutex mutex;
   std::condition_variable_any condition;
@@ -191,7 +191,7 @@ class Poller {
   const RankMonitor::Options& options_;
   FailureDetector detector_;
   StandstillClock standstill_;
-  std::optional<Stopwatch> since_stop_;  // of rank 0
+  std::optional<Stopwatch> since_stop_;  // since the stop notice of rank 0 was seen
 };
 
 }  // namespace
@@ -207,7 +207,8 @@ RankMonitor::RankMonitor(Options options)
 
 RankMonitor::~RankMonitor() = default;
 
-// False when asked to stop.
+// Sleeps for `duration`, or shorter if this process will soon be killed: then calls before_kill().
+// Returns false if asked to stop meanwhile.
 bool RankMonitor::pause(const std::stop_token& stopped, milliseconds duration) {
   if (!options_.killed_soon || was_killed_soon_) {
     return sleep(stopped, duration);

@@ -21,8 +21,7 @@ namespace paceline::launch {
 /// rank that hangs is found earlier.
 inline constexpr int kPeersFactor = 10;
 
-/// The longest time from the first to the last rank in which a launcher that stops all ranks asks
-/// them.
+/// A launcher that asks all ranks to stop has asked the last one within this time of the first one.
 inline constexpr std::chrono::seconds kAskedTogether{2};
 
 /// A monitor thread in every rank. It sends the heartbeat while no communication thread does. If no
@@ -74,7 +73,7 @@ class RankMonitor {
     std::mutex mutex;
     bool under_way = false;
     std::int64_t begun = 0;
-    std::optional<Progress> rank_0;  // as rank 1 last read it
+    std::optional<Progress> rank_0;  // rank 0's progress as rank 1 last read it
   };
 
   void run(const std::stop_token& stopped);
@@ -86,7 +85,7 @@ class RankMonitor {
   bool was_killed_soon_ = false;
   Polls polls_;
   std::jthread watchdog_;  // outlives thread_, which may be stuck
-  std::jthread thread_;    // last: uses all other members
+  std::jthread thread_;    // declared last, as it uses all other members
 };
 
 /// The notice that says why the store is gone, which rank 1 prints.
