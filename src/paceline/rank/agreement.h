@@ -13,14 +13,15 @@
 
 namespace paceline::rank {
 
-/// Digests (FNV-1a, 64 bits) of a rank's plan on one communicator, in every variant.
+/// The digests (FNV-1a, 64 bits) of a rank's plan on one communicator, over all variants.
 struct PlanDigest {
-  /// The communicator's engine; pattern, place, counts, types, reduction, root and order of the
-  /// collectives, and the order of the parameters in the flat buffers.  Equal on all members whose
-  /// plans match.
+  /// The digest of the communicator's engine, of the collectives (pattern, place, counts, types,
+  /// reduction, root and order) and of the order of the parameters in the flat buffers.  It is
+  /// equal on all members whose plans match.
   std::int64_t collectives = 0;
-  /// By member, sizes and types of the messages to it, and of those from it. What one member sends
-  /// is equal to what the other receives.
+  /// For each member, the digest of the sizes and types of the messages sent to that member, and of
+  /// those received from it.  If plans match, the sender's digest of sends equals the receiver's
+  /// digest of receives.
   std::vector<std::int64_t> sends, receives;
 };
 
@@ -28,9 +29,9 @@ PlanDigest digest_of(const plan::Planner& planner, const plan::PlanInput& input,
                      const plan::Setup& setup, plan::CommunicatorId on);
 
 /// Compares the digests of all members once, so that no step has to compare shapes.  Collective.
-/// Where one differs, every member throws the UsageError "rank 2's plan differs from rank 0's on
-/// communicator grad", or "rank 2
-/// sends rank 0 other messages on communicator push than rank 0 expects".
+/// If digests differ, every member throws a UsageError: "rank 2's plan differs from rank 0's on
+/// communicator grad", or "rank 2 sends rank 0 other messages on communicator push than rank 0
+/// expects".
 void require_agreement(engines::Channel& channel, const plan::Communicator& group,
                        const PlanDigest& digest, at::Device device,
                        const engines::PeerWait& peers = {});

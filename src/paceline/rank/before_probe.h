@@ -5,17 +5,17 @@
 
 #include "paceline/records/configuration.h"
 
-// What is known of a case before its network is probed.
+// Estimates about a case that need no probe of its network.
 
 namespace paceline::rank {
 
-/// Bytes that a rank of the case takes at least: parameters, gradients, state of the optimizer, and
-/// what convolutions keep for backward, by the network's shape.  0 where the shape is not known:
-/// networks that are not built in, embedding tables, replays, GPUs, programs of others.
+/// Returns the least bytes that a rank of the case takes, by the network's shape: parameters,
+/// gradients, optimizer state, and what convolutions keep for backward.  Returns 0 if the shape is
+/// not known: networks that are not built in, embedding tables, replays, GPUs, external programs.
 std::int64_t least_memory_of(const records::Configuration& configuration);
 
-/// Seconds in which the ranks of one host with `cores` draw the start values of the embedding
-/// tables' rows, from a short sample; 0 without tables.
+/// Returns the seconds that the ranks of one host with `cores` cores take to draw the start values
+/// of the embedding tables' rows.  Extrapolates from a short sample; 0 without tables.
 double draw_seconds(const records::Configuration& configuration, int cores);
 
 }  // namespace paceline::rank

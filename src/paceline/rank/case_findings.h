@@ -11,40 +11,44 @@
 #include "paceline/records/configuration.h"
 #include "paceline/records/run_record.h"
 
-// What a rank knows of a case when its window has ended, beside its samples.
+// The findings of one rank about a case after its measured window, beside its samples.
 
 namespace paceline::rank {
 
-/// What the codec took, of `ns` in all measured steps, and what the plan would send without one.
-/// Null without a codec, and on a device, where a kernel's time on the host is its launch.
+/// Returns the codec's time per step, from its total of `ns` in all measured steps, and the bytes
+/// that the plan would send without a codec.  Null without a codec, and on a GPU, where a kernel's
+/// time on the host is only that of its launch.
 std::optional<records::Coding> coding_of(Trainer& trainer,
                                          const records::Configuration& configuration,
                                          std::int64_t ns);
 
-/// Null where nothing is trained.  A loss that is not finite is none; JSON has no word for it.
+/// Returns the last loss.  Null if nothing is trained or the loss is not finite, which JSON cannot
+/// hold.
 std::optional<records::Training> training_of(const Trainer& trainer);
 
-/// Why training that ran to its end is worth nothing; null where it is not.
+/// Returns why training that ran to its end is useless: the loss of its last step is not finite.
+/// Null otherwise.
 std::optional<std::string> failure_of(const Trainer& trainer,
                                       const records::Configuration& configuration);
 
-/// Notes by which times the plan was made, where it was made by any; on rank 0 also where it
-/// exchanges between hosts and there is one alone.
+/// Notes the layer and collective times by which the plan was made, if any.  On rank 0 also adds
+/// the warnings about the plan, for example that it exchanges between hosts but there is only one.
 void note_plan(const Trainer& trainer, RankResult& result);
 
-/// Adds the phases that kernels begin, of the measured steps that are there; none where there are
-/// no embedding tables.
+/// Adds the phases that begin with kernels, for those measured steps that have samples.  Adds
+/// nothing if there are no embedding tables.
 void add_phases(Trainer& trainer, const std::vector<execution::OpSpan>& ops,
                 records::RankSamples& samples);
 
-/// Notes the size of what is trained, as adapters say it.
+/// Notes the size of the trained network under the keys that adapters use.
 void note_network(const Trainer& trainer, RankResult& result);
 
-/// Divides all times by `stretch`, by which the clock of a replay was slower.
+/// Divides all times by `stretch`, the factor by which a replay's clock was slowed down.
 void unstretch(double stretch, RankResult& result);
 
-/// After step `done`, the loss of the first and the fifth, as adapters say them; on a GPU of the
-/// warm-up alone, because there the step that is read waits for the device.
+/// After step `done`, notes the loss if this is the first or fifth step, under the keys that
+/// adapters use.  On a GPU only warm-up steps are noted, because reading a loss waits for the
+/// device.
 void note_loss(const Trainer& trainer, const records::Configuration& configuration, int done,
                RankResult& result);
 

@@ -13,19 +13,19 @@
 
 namespace paceline::rank {
 
-/// Cases by name and repetition (records::completed).
+/// Completed cases, each by its name and its repetition (records::completed).
 using CompletedCases = std::set<std::pair<std::string, int>>;
 
-/// Cases of repetition `run` that are not completed, and all that are discarded.
+/// Returns the cases of repetition `run` that are not completed, and all discarded cases.
 std::vector<records::Configuration> cases_to_do(const cases::Experiment& experiment,
                                                 const CompletedCases& completed, int run);
 
-/// The cases of repetition `run` and of all later ones that have a network which can be looked at.
+/// Returns the cases of repetition `run` and of all later ones whose network Paceline can build.
 std::vector<records::Configuration> cases_to_train(const cases::Experiment& experiment,
                                                    const CompletedCases& completed, int run);
 
-/// Repetitions from 1 on take the cases in another order, the same on all ranks, so that no case
-/// always follows the same one.  Discarded cases stay the first.
+/// Shuffles the cases of repetitions from 1 on, in the same order on all ranks, so that no case
+/// always follows the same one.  Discarded cases stay first.
 std::vector<records::Configuration> interleaved(std::vector<records::Configuration> cases, int run);
 
 }  // namespace paceline::rank

@@ -17,37 +17,37 @@ namespace paceline::rank {
 /// adapter said of itself, or an error.
 void post_part(launch::PrefixStore& store, int rank, const records::RunRecord& part);
 
-/// The same of a case that Paceline performs, with what crossed its emulated link and its spans.
-/// Where the ranks are on several hosts (`one_clock` false), times are counted from the barrier
-/// before the warm-up.
+/// Sets the same part of a case that Paceline itself performs, with the rank's spans and the
+/// operations on its emulated link.  If the ranks are on several hosts (`one_clock` false), the
+/// times of these operations are counted from the barrier before the warm-up.
 void post_result(launch::PrefixStore& store, int rank, const RankResult& result, bool one_clock);
 
-/// Sets this rank's samples of a case that fails.
+/// Sets the samples that this rank has so far, of a case that fails.
 void post_so_far(launch::KeyValueStore& store, records::RankSamples samples);
 
-/// Sets what rank 0 has found around the ranks, for what the ranks do not end.
+/// Sets the environment that rank 0 found, for records that the front writes when the ranks fail.
 void post_environment(launch::KeyValueStore& store, const records::Environment& environment);
 
 records::Environment posted_environment(launch::KeyValueStore& store);
 
-/// The same of the rate of the line around operations; 0 where none is set.
+/// Sets and gets the line rate that was measured around the operations; 0 if none is set.
 void post_line(launch::KeyValueStore& store, double bytes_per_s);
 double posted_line(launch::KeyValueStore& store);
 
-/// What there is of a case that failed.
+/// The samples and environment that exist of a case that failed.
 struct PartialSamples {
   records::Environment environment;
   std::vector<records::RankSamples> ranks;
 };
 
-/// What such ranks have set, cut to the steps that all of them ended; lookups are those of each
-/// rank's own steps.
+/// Returns what the ranks of a failed case have set, cut to the steps that all of them ended.
+/// Lookups are not cut: they count each rank's own steps.
 PartialSamples gather_so_far(launch::KeyValueStore& store, int ranks);
 
-/// Where the samples of such a case come from.
+/// Returns the source of the case's samples: external, replayed or measured.
 records::Source source_of(const records::Configuration& configuration);
 
-/// The record of a case that failed.
+/// Returns the record of a case that failed for the reason `why`.
 records::RunRecord failed_record(const std::string& experiment,
                                  const records::Configuration& configuration, int run,
                                  const std::string& why, PartialSamples so_far);
@@ -55,15 +55,15 @@ records::RunRecord failed_record(const std::string& experiment,
 /// The store's key under which rank 0 sets the key of each case that it begins.
 inline constexpr const char* kCurrentCaseKey = "case";
 
-/// Hands a record over to the front, the `index`-th of a repetition from 0, as a line of the record
-/// file.
+/// Hands a record, as a line of the record file, over to the front.  `index` is the record's number
+/// in the repetition, from 0.
 void post_finished(launch::KeyValueStore& store, int run, std::size_t index,
                    const std::string& line);
 
-/// That line, where it has been handed over.
+/// Returns the line that post_finished() has handed over, or nothing if there is none.
 std::optional<std::string> finished_line(launch::KeyValueStore& store, int run, std::size_t index);
 
-/// Tells the ranks which cases the front has already, and what it told.
+/// Sets and gets the cases that the front has records of already.
 void post_completed(launch::KeyValueStore& store, const CompletedCases& completed);
 CompletedCases completed_cases(launch::KeyValueStore& store);
 
@@ -72,14 +72,14 @@ CompletedCases completed_cases(launch::KeyValueStore& store);
 /// ranks.
 records::RunRecord gather_results(launch::PrefixStore& store, int ranks);
 
-/// The check of the emulated link, from the results of the same ranks.
-/// `samples` are theirs.
+/// Returns the check of the emulated link, from the operations that all ranks of the case posted.
+/// `samples` are those of the same ranks.
 records::LinkCheck gather_link_check(launch::PrefixStore& store,
                                      const records::Configuration& configuration,
                                      const std::vector<records::RankSamples>& samples);
 
-/// The spans of the same ranks, each `shift_ns` later.  Every rank's spans are counted from the
-/// barrier before the warm-up.
+/// Returns the spans that ranks 0 .. ranks-1 posted, each moved to be `shift_ns` later.  Every
+/// rank's spans are counted from the barrier before the warm-up.
 std::vector<records::Span> gather_spans(launch::PrefixStore& store, int ranks,
                                         std::int64_t shift_ns);
 

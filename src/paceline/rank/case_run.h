@@ -18,14 +18,14 @@
 
 namespace paceline::rank {
 
-/// What one rank measured in a case: its part of the case's record, of which
-/// `error` says why the case counts as failed although it ran to its end.
+/// What one rank measured in a case: the rank's part of the case's record.  `error` says why the
+/// case counts as failed although it ran to its end.
 struct RankResult : records::RunRecord {
-  records::RankSamples samples;      // its `ranks`
+  records::RankSamples samples;      // for the record's `ranks`
   PlanTimes times;                   // the times that the plan was made by
   std::int64_t started_ns = 0;       // when all ranks were ready to begin
-  std::vector<records::Span> spans;  // since then; with record_spans
-  /// What crossed the emulated link in the measured steps; empty: no link.
+  std::vector<records::Span> spans;  // from started_ns on; only with record_spans
+  /// The operations on the emulated link in the measured steps; empty if there is no link.
   std::vector<engines::LinkedOperation> linked;
 };
 
@@ -34,22 +34,21 @@ struct CaseOptions {
   std::string interface;  // network interface; empty: the engine's choice
   StepLimits limits{};
   bool record_spans = false;
-  PlanTimes times{};             // known already; equal on all ranks
-  std::function<void()> idle{};  // as ChannelSpec's
+  PlanTimes times{};             // times known already; equal on all ranks
+  std::function<void()> idle{};  // as ChannelSpec::idle
   /// Called once all ranks of the case have made its plan and are connected.
   std::function<void()> accepted = [] {};
   std::function<void(int done, int total)> progress{};
   /// Called with this rank's samples so far before an error ends the window.
   std::function<void(records::RankSamples)> interrupted{};
-  engines::OnFailure on_failure{};  // where this rank's step hangs
+  engines::OnFailure on_failure{};  // called if this rank's step hangs
   WindowAccess* access = nullptr;   // may be null
 };
 
-/// Runs one case on one of its ranks, 0 .. ranks-1 of the world: the measured window, the checks,
-/// then blocks of steps with and without communication in turn, while all ranks compute at once,
-/// where anything crosses the network. The times of a stretched case are divided by its stretch,
-/// except those of
-/// `linked`.
+/// Runs one case on one of its ranks, 0 .. ranks-1 of the world: the measured window, then the
+/// checks.  If anything crosses the network, it then measures blocks of steps with and without
+/// communication in turn, while all ranks compute at once.  The times of a stretched case are
+/// divided by its stretch, except those of `linked`.
 RankResult run_case(const engines::World& world, const records::Configuration& configuration,
                     launch::PrefixStore& store, const CaseOptions& options);
 

@@ -17,33 +17,33 @@ namespace paceline::rank {
 
 /// How a Child is started.
 struct ChildOptions {
-  /// Run by launch/command_guard.h, so that nothing which the command starts outlives it or this
-  /// process.  Else the command stays in this process group, and killing a rank's group ends it
-  /// too.
+  /// Whether the command runs under launch/command_guard.h, so that nothing which the command
+  /// starts outlives it or this process.  Otherwise the command stays in this process group, and
+  /// ends when the rank's group is killed.
   bool guarded = false;
-  bool takes_errors = false;           // stderr is read with stdout
-  std::vector<std::string> without{};  // variables that are not passed on
+  bool takes_errors = false;           // stderr is read along with stdout
+  std::vector<std::string> without{};  // environment variables not passed on
   std::string log{};                   // file that keeps all output; empty: stderr is inherited
 };
 
-/// A command whose standard output is read line by line.  It is ended when this object is
+/// A command whose standard output is read line by line.  The command is ended when this object is
 /// destroyed, and when the thread that made this object ends.
 class Child {
  public:
-  /// `environment` is added to this process's own.  Throws WorldError where
-  /// the command cannot be started.
+  /// `environment` is added to this process's own.  Throws WorldError if the command cannot be
+  /// started.
   Child(const std::vector<std::string>& command,
         const std::map<std::string, std::string>& environment, const ChildOptions& options = {});
   ~Child();
   Child(const Child&) = delete;
   Child& operator=(const Child&) = delete;
 
-  /// The next line without its end; nothing at the end of the output.  Calls
-  /// `idle` a few times a second.  Throws WorldError after `timeout`.
+  /// Returns the next line without its line end, or nothing at the end of the output.  Calls `idle`
+  /// a few times a second.  Throws WorldError if no line comes within `timeout`.
   std::optional<std::string> read_line(std::chrono::milliseconds timeout,
                                        const std::function<void()>& idle);
 
-  /// The exit code (128 + signal where it was killed).
+  /// Waits for the command and returns its exit code (128 + signal if it was killed).
   int wait();
 
  private:

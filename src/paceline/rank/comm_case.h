@@ -20,10 +20,10 @@ struct PeerWait;
 
 namespace paceline::rank {
 
-/// The types of elements that are measured: fp32, fp64, ...
+/// Returns the element types that can be measured: fp32, fp64, ...
 std::vector<std::string> comm_dtypes();
 
-/// Bytes of one element.  Throws UsageError for a type that is not measured.
+/// Returns the bytes of one element.  Throws UsageError for a type that cannot be measured.
 std::int64_t element_bytes(std::string_view dtype);
 
 /// What one row of `paceline comm` measures.
@@ -34,23 +34,24 @@ struct CommRow {
   friend bool operator==(const CommRow&, const CommRow&) = default;
 };
 
-/// `bytes` rounded to whole elements, at least one, and to equal shards for an
-/// operation of which each of `world` ranks holds a shard.
+/// Returns `bytes` rounded to whole elements, at least one.  If each of `world` ranks holds a shard
+/// in the operation, rounds up to equal shards.
 std::int64_t whole_bytes(std::string_view operation, std::int64_t bytes, std::int64_t element,
                          std::int64_t world);
 
-/// Every operation at every size, in order, rounded as above, each once.
+/// Returns a row for each operation at each size, in order and without repetition.  Sizes are
+/// rounded by whole_bytes().
 std::vector<CommRow> comm_rows(const std::vector<std::string>& operations,
                                const std::vector<std::int64_t>& sizes, std::string_view dtype,
                                std::int64_t world);
 
-/// The engine, the device and the link that are measured.
+/// The engine, the device and the network link that are measured.
 struct CommSetting {
   std::string engine{plan::engine_for("cpu").name};
   std::string device = "cpu";
   std::string dtype = "fp32";  // of comm_dtypes()
-  std::string interface;       // empty: chosen
-  std::string link;            // modelled, "1Gbit,50us"; empty: none
+  std::string interface;       // empty: the engine's choice
+  std::string link;            // emulated, "1Gbit,50us"; empty: none
 };
 
 /// How often an operation is performed at one size.
@@ -59,9 +60,9 @@ struct CommIterations {
   int measured = 20;
   /// Called on every rank before each iteration and after the last one; it may throw.
   std::function<void(int done, int total)> progress{};
-  /// How to wait for the others; null: inside the engine.
+  /// How to wait for the other ranks; null: the engine itself waits.
   const engines::PeerWait* peers = nullptr;
-  /// Whether the values of one more operation are checked.
+  /// Whether one more operation is performed, whose values are checked.
   bool checks = true;
 };
 
@@ -71,38 +72,38 @@ struct CommSamples {
   std::vector<std::int64_t> duration_ns;  // by iteration
   std::int64_t wire_bytes = 0;            // of one operation, by the ledger
   std::int64_t wrong_elements = 0;
-  /// What crossed the emulated link in the measured iterations; empty: no link.
+  /// The operations on the emulated link in the measured iterations; empty if there is no link.
   std::vector<engines::LinkedOperation> linked{};
-  std::int64_t began_ns = 0;  // the first measured one, this rank's clock
+  std::int64_t began_ns = 0;  // start of the first measured iteration, this rank's clock
 };
 
-/// Performs operations on an engine's channel over the whole world, one after the other.
+/// Performs operations, one after the other, on a channel of the engine that connects all ranks.
 class CommCases {
  public:
-  /// Collective over the world; `name` is new in the job.  `peers`: how to wait until the others
-  /// connect.
+  /// Collective over the world; `name` must be new in the job.  `peers` says how to wait until the
+  /// other ranks connect.
   CommCases(const engines::World& world, const CommSetting& setting, const std::string& name,
             const engines::PeerWait& peers);
   ~CommCases();
 
-  /// Warms up, measures, and then checks every element of one more operation on values that no
-  /// summation rounds.  A barrier before each operation keeps late ranks out of its duration.
-  /// Collective.
+  /// Performs warm-up and measured iterations, and then one more, of which every element is checked
+  /// on values that no summation rounds.  A barrier before each operation keeps late ranks out of
+  /// its duration.  Collective.
   CommSamples run(std::string_view operation, std::int64_t bytes, const CommIterations& iterations);
 
   const std::string& interface() const { return interface_; }
 
  private:
-  CommSetting setting_;  // whose device is this rank's own
+  CommSetting setting_;  // its device is this rank's own
   std::shared_ptr<engines::Link> link_;
   std::unique_ptr<engines::Engine> engine_;
   std::unique_ptr<engines::Channel> channel_;
   std::string interface_;
 };
 
-/// Measures one of plan::kOperations at one size on `channel`; of messages every rank sends one to
-/// the next rank and receives one from the rank before at the same time, as sendrecv of nccl-tests.
-/// Looks at no emulated link.
+/// Measures one of plan::kOperations at one size on `channel`.  For messages, every rank sends one
+/// to the next rank and at the same time receives one from the rank before, as sendrecv of
+/// nccl-tests.  Leaves `linked` empty.
 CommSamples measure_operation(engines::Channel& channel, std::string_view operation,
                               std::int64_t bytes, const CommSetting& setting,
                               const CommIterations& iterations);

@@ -14,25 +14,27 @@ namespace paceline::rank {
 
 /// The cores that the ranks of one host may use.
 struct HostCores {
-  int usable = 1;      // cores of all of them together, quota included
-  bool apart = false;  // no core is allowed to two ranks, because the launcher
-                       // (mpirun, srun) gave each rank its own
+  int usable = 1;  // cores of all these ranks together, CPU quota included
+  /// Whether no core is allowed to two ranks, because the launcher (mpirun, srun) gave each rank
+  /// its own cores.
+  bool apart = false;
 };
 
-/// Collective over the world: every rank sets its affinity mask in the store and reads those of its
-/// host, because a launcher may bind each rank to a part of the host.  To be called before any rank
-/// is pinned.
+/// Returns the cores of this host.  Collective over the world: a launcher may bind each rank to a
+/// part of the host, so every rank sets its affinity mask in the store and reads those of its host.
+/// Must be called before any rank is pinned.
 HostCores host_cores(const engines::World& world, launch::PrefixStore& store);
 
-/// Threads of a rank on the CPU; so many that nothing is pinned where a case runs on a GPU, whose
-/// host threads need room, or its command starts ranks itself, which need the cores of all.
+/// Returns the most threads of a rank on the CPU in any case.  If a case runs on a GPU, whose host
+/// threads need room, or its command starts ranks itself, which need all cores, the number is so
+/// large that nothing is pinned.
 int threads_to_pin(std::span<const records::Configuration> cases);
 
 /// Pins this rank to its own cores until destruction.  Local rank r of this host gets the r-th
-/// `threads` of the cores that the process may use, so that a case of one rank has as many cores as
-/// a rank of the largest world. Threads and commands that are started meanwhile inherit the
-/// affinity.  Nothing is pinned where there are too few cores for all local ranks, and where the
-/// launcher has already given the ranks disjoint cores (`apart`).
+/// group of `threads` cores that the process may use, so a case of one rank has as many cores as a
+/// rank of the largest world.  Threads and commands that are started meanwhile inherit the
+/// affinity.  Nothing is pinned if there are too few cores for all local ranks, or if the launcher
+/// has already given the ranks disjoint cores (`apart`).
 class CorePin {
  public:
   CorePin(int local_rank, int local_world, int threads, bool apart = false);
@@ -40,7 +42,7 @@ class CorePin {
   CorePin(const CorePin&) = delete;
   CorePin& operator=(const CorePin&) = delete;
 
-  /// "each rank on 1 core of its own", or why not; for the record.
+  /// Returns "each rank on 1 core of its own", or why nothing is pinned; for the record.
   const std::string& description() const { return description_; }
 
  private:

@@ -10,14 +10,15 @@
 
 namespace paceline::rank {
 
-/// How long the steps of a rank may take, and who is told where the rank is.
+/// The time limits of a rank's steps, and the heartbeat that reports the rank's position.
 struct StepLimits {
   std::chrono::milliseconds timeout{60'000};  // --timeout
   std::chrono::nanoseconds first_step{0};     // estimated; 0: unknown
-  launch::Heartbeat* heartbeat = nullptr;     // null: nobody is told
+  launch::Heartbeat* heartbeat = nullptr;     // null: no heartbeat
 };
 
-/// Deadlines and heartbeat of a training; `stuck` as Dispatcher::Options'.
+/// Returns the deadlines and the heartbeat of a training job; `stuck` is that of
+/// Dispatcher::Options.
 execution::Dispatcher::Options dispatcher_options(
     const StepLimits& limits, std::function<void(const std::exception_ptr&)> stuck);
 

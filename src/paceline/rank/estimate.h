@@ -16,20 +16,20 @@ namespace paceline::rank {
 
 /// The estimate of a job before its first step is measured.
 struct Estimate {
-  /// Empty, or why the job shall not start.
+  /// Why the job must not start; empty if it may.
   std::string rejection;
-  /// Why single cases are rejected, by their keys.
+  /// Why single cases are rejected, by the cases' keys.
   std::map<std::string, std::string> rejected;
-  /// Seconds of the first step by network_of(), for a rank that is alone on its host.
+  /// Seconds of a network's first step, by network_of(), on a rank that is alone on its host.
   std::map<std::string, double> first_step_s;
 
-  /// The estimated time of a case's first step where `ranks_here` ranks share
-  /// `cores`; zero where it is unknown.
+  /// Returns the estimated time of a case's first step if `ranks_here` ranks share `cores` cores;
+  /// zero if it is unknown.
   std::chrono::nanoseconds first_step(const records::Configuration& c, int ranks_here,
                                       int cores) const;
 };
 
-/// All that the computation of one rank depends on, as text.
+/// Returns a text of all settings on which the computation of one rank depends.
 std::string network_of(const records::Configuration& configuration);
 
 /// The key of the job's store that holds the estimate, for the other ranks and for later
@@ -38,19 +38,19 @@ inline constexpr const char* kEstimateKey = "estimate";
 
 struct EstimateOptions {
   const cases::Settings& settings;
-  int cores = 1;                     // that all ranks of this host may use
-  ProgressLine* progress = nullptr;  // says which network is probed
-  bool goes_on = false;              // a case that is rejected does not end the job
+  int cores = 1;                     // usable by all ranks of this host together
+  ProgressLine* progress = nullptr;  // shows which network is probed
+  bool goes_on = false;              // whether the job goes on without rejected cases
 };
 
-/// Estimates time and memory of all `cases` (each as often as it will run) from a probe of each
-/// network on rank 0, prints the estimate on stderr and shares it with all ranks.  A case without a
-/// plan is rejected, and one that needs more memory than there is: before a probe where the shape
-/// of its network tells that.  Throws UsageError on every rank for a job above 30 minutes without
-/// `settings.yes`, and for a rejected case unless the job goes on.
+/// Estimates the time and memory of `cases`, which holds each case as often as it will run, from a
+/// probe of each network on rank 0.  Prints the estimate on stderr and shares it with all ranks.  A
+/// case is rejected if it has no plan, or if it needs more memory than there is; the latter is
+/// found without a probe if the network's shape shows it.  Throws UsageError on every rank for a
+/// job above 30 minutes without `settings.yes`, and for a rejected case unless the job goes on.
 ///
-/// An estimate that the job's store holds already, of an earlier repetition, is taken instead.
-/// `job` has no prefix.  Collective over the world.
+/// If the job's store already holds an estimate, of an earlier repetition, returns that instead.
+/// `job` must have no prefix.  Collective over the world.
 Estimate share_estimate(const engines::World& world, launch::PrefixStore& job,
                         const std::vector<records::Configuration>& cases,
                         const EstimateOptions& options);

@@ -11,38 +11,39 @@
 
 namespace paceline::rank {
 
-/// Whether the case is performed by a command outside Paceline.
+/// Returns whether a command outside Paceline performs the case.
 bool is_external(const records::Configuration& configuration);
 
-/// What an external case is performed with.
+/// The settings with which an external case is performed.
 struct ExternalOptions {
   const cases::Settings& settings;
-  std::string prefix;  // of the keys that are this case's own
+  std::string prefix;  // of the store's keys of this case
   std::string log;     // file for the command's output; empty: none
   std::function<void(int done, int total)> progress;
 };
 
 /// Runs this process's share of an external case: starts the command with the case in its
-/// environment and reads its steps (docs/adapters.md).  Returns a record of samples, of what the
-/// adapter said of itself, and of warnings; or of an error with its status, the first one that any
-/// rank of the case met: all ranks end their command then and return the same.
+/// environment and reads its steps (docs/adapters.md).  Returns a record with samples, what the
+/// adapter said of itself, and warnings.  If any rank met an error, all ranks end their command and
+/// return a record of the first error with its status.
 records::RunRecord run_external(const engines::RankContext& context,
                                 const records::Configuration& configuration,
                                 launch::PrefixStore& store, const ExternalOptions& options);
 
-/// Checks the record of all ranks: steps of one of them, or of all, have to be there. Of warnings
-/// with one code, which ranks give alike, the first stays.
+/// Checks the record of all ranks, which must hold steps of one rank or of all ranks.  If several
+/// ranks gave warnings with the same code, keeps the first of them.
 void complete_external(const records::Configuration& configuration, records::RunRecord& whole);
 
-/// The versions of the libraries that trained are those that the program said; Paceline's own are
-/// no part of such a record.
+/// Sets the record's library versions to those that the external program reported.  Paceline's own
+/// versions do not belong in such a record.
 void take_versions(records::RunRecord& whole);
 
-/// Whether what a program said tells that memory was short, in the words of frameworks, allocators
-/// and kernels.
+/// Returns whether the output of a program says that memory ran out, in the words of frameworks,
+/// allocators and kernels.
 bool says_out_of_memory(const std::string& text);
 
-/// "results/x.jsonl" -> "results/x.logs/run0-case3-jax-rank1.log".
+/// Returns the path of a rank's log: "results/x.jsonl" ->
+/// "results/x.logs/run0-case3-jax-rank1.log".
 std::string log_path(const std::string& records, int run, std::size_t index,
                      const records::Configuration& configuration, int rank);
 

@@ -15,36 +15,36 @@
 
 namespace paceline::rank {
 
-/// The key of the job's store by which repetitions share what one of them measured; `run_job`
-/// carries it over.
+/// The key of the job's store that holds the measured times for later repetitions; `run_job`
+/// carries it over from one repetition to the next.
 inline constexpr const char* kTimesKey = "times";
 
-/// The times by which a strategy makes its plan; absent ones are measured.
+/// The times from which a strategy makes its plan.  Absent times are measured.
 struct PlanTimes {
   std::optional<plan::LayerProfile> profile{};
   std::optional<plan::AlphaBeta> alpha_beta{};
 };
 
-/// Exact; for other ranks.
+/// Convert the times to text for other ranks and back, without rounding.
 std::string to_text(const PlanTimes& times);
 PlanTimes plan_times_from(const std::string& text);
 
 /// The times of layers and collectives that are known before a case begins: the fits of the cluster
 /// file, and the measurements of earlier cases.  Times of layers hold for a network on the same
-/// ranks; times of collectives hold for an engine, a device, a placement of ranks, their threads
-/// and a model's size. Every rank has one of these; only rank 0's holds times.
+/// ranks.  Times of collectives hold for an engine, a device, a placement of ranks, their threads
+/// and a model's size.  Only rank 0's object of this class holds times; every rank has an object.
 class KnownTimes {
  public:
-  /// `cluster_file` is read by rank 0; empty: none.  Reads what the job's store
-  /// holds.
+  /// Rank 0 reads `cluster_file`, if it is not empty, and the times in the job's store.
   KnownTimes(const engines::World& world, std::string cluster_file);
 
-  /// The known times of a case, equal on all of its ranks; collective over them. Empty for a
-  /// strategy that needs no times, for the layers of a replay and for an emulated link.  Rank 0
-  /// prints on stderr which fits it takes, or why the cluster file has none, each sentence once.
+  /// Returns the known times of a case, equal on all of its ranks.  Collective over these ranks.
+  /// There are no times for a strategy that needs none, for the layers of a replay, and for
+  /// collectives on an emulated link.  Rank 0 prints on stderr, each sentence once, which fits it
+  /// takes, or why the cluster file has none.
   PlanTimes share(const records::Configuration& configuration, launch::PrefixStore& store);
 
-  /// Keeps the times of `used` that are not in `known`, for later cases and in the job's store.
+  /// Keeps those times of `used` that `known` lacks, for later cases and in the job's store.
   void keep(const records::Configuration& configuration, const PlanTimes& known,
             const PlanTimes& used);
 
@@ -57,7 +57,7 @@ class KnownTimes {
   const engines::World& world_;
   std::string file_;
   std::optional<cluster::Cluster> cluster_;  // on rank 0
-  std::map<std::string, PlanTimes> kept_;    // by what they hold for
+  std::map<std::string, PlanTimes> kept_;    // by layers_of() or collectives_of()
   std::set<std::string> said_;
 };
 

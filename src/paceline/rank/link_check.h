@@ -11,25 +11,26 @@
 
 namespace paceline::rank {
 
-/// The emulated link of a case's rank; null where it has none.
+/// Returns the emulated link of a case's rank; null if the case has none.
 std::shared_ptr<engines::Link> make_link(const records::Configuration& c);
 
-/// The text by which a rank sends them to rank 0.  `origin_ns` is subtracted from every time.
+/// Convert operations to the text that a rank sends to rank 0, and back.  `origin_ns` is subtracted
+/// from every time.
 std::string to_text(std::vector<engines::LinkedOperation> operations, std::int64_t origin_ns);
 std::vector<engines::LinkedOperation> linked_operations_from(const std::string& text);
 
 /// Compares the engine with the emulated link, for the operations that all members recorded.
 ///
-/// An operation begins when its last member issues it and ends when it has ended on all members, so
-/// the latest modelled end is compared with the latest real end: a member that issued early waited
-/// for the others, not for the engine. The times of all ranks must be on one clock.  Slack and
-/// overdue time are divided by `stretch`; the window's length is the caller's to set.
-/// Where several operations are overdue at once, that time counts once.
+/// An operation begins when its last member issues it and ends when it has ended on all members.
+/// So the latest modelled end is compared with the latest real end: a member that issued early
+/// waited for the other members, not for the engine.  The times of all ranks must be on one clock.
+/// Slack and overdue time are divided by `stretch`; the caller must set the window's length.  Time
+/// in which several operations are overdue at once counts once.
 records::LinkCheck check_link(const std::vector<std::vector<engines::LinkedOperation>>& by_rank,
                               double stretch);
 
-/// Whether the median iteration of an operation behind an emulated link is as long as the link
-/// makes it, within LinkCheck::kMostOverdue.
+/// Returns whether the median iteration of an operation on an emulated link takes at most as long
+/// as the link makes it, plus the fraction LinkCheck::kMostOverdue.
 bool is_as_long_as_its_link(const records::CommRecord& record);
 
 }  // namespace paceline::rank

@@ -15,7 +15,7 @@
 
 namespace paceline::rank {
 
-/// Why a program outside gave no figure: a status of RunRecord, and a sentence.
+/// The failure of an external program to give figures: a status of RunRecord, and a sentence.
 class OutsideFailure : public std::runtime_error {
  public:
   OutsideFailure(std::string status, const std::string& message)
@@ -27,29 +27,29 @@ class OutsideFailure : public std::runtime_error {
   std::string status_;
 };
 
-/// The readers of the Python package at work on the output of a program that runs: a process of
-/// paceline.readers.live, which is handed each line and says at once how far the program is. The
-/// moment at which a line came is taken before, so that the time of reading is in no figure.
+/// Reads the output of a running external program by the readers of the Python package.  A process
+/// of paceline.readers.live is handed each line and answers with the program's progress.  The
+/// caller takes the time at which a line came, so the reader's own time is in no figure.
 class LiveReader {
  public:
-  /// Starts the process and waits until it can read the output of the case's program as `rank`.
-  /// Throws OutsideFailure.
+  /// Starts the process, and waits until it is ready to read what the case's program writes on
+  /// `rank`.  Throws OutsideFailure if it does not get ready.
   LiveReader(const records::Configuration& configuration, int rank);
   ~LiveReader();
   LiveReader(const LiveReader&) = delete;
   LiveReader& operator=(const LiveReader&) = delete;
 
   /// Takes one line, which came `since_start_ns` after the start of the program.  Throws
-  /// OutsideFailure for a line that is wrong or of another case, a loss that is no finite number,
-  /// and the event `error`.
+  /// OutsideFailure for a line that is wrong or of another case, for a loss that is no finite
+  /// number, and for the event `error`.
   void take(const std::string& line, std::int64_t since_start_ns);
 
-  /// Steps that are done, warm-up included.
+  /// Returns the number of steps done, warm-up included.
   int done() const { return done_; }
 
-  /// The record of the window, after the last line: samples of the ranks that told steps, warnings,
-  /// and what the program said of itself.  Throws OutsideFailure where the samples are not those
-  /// that the case asks for, or contradict the clock.
+  /// Returns the record of the window, after the last line: samples of the ranks whose steps were
+  /// read, warnings, and what the program said of itself.  Throws OutsideFailure if the samples are
+  /// not those that the case asks for, or contradict the clock.
   records::RunRecord finish();
 
  private:

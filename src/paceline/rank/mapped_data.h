@@ -15,25 +15,25 @@
 
 namespace paceline::rank {
 
-/// The batches of a rank from a mapped file of decoded images.  While a step trains, a thread reads
-/// the next batch and converts it to float32, 0 to 1.
+/// The batches of a rank from a memory-mapped file of decoded images.  While a step trains, a
+/// thread reads the next batch and converts it to float32 in the range 0 to 1.
 class MappedData {
  public:
-  /// Throws UsageError where the file cannot be read.
+  /// Throws UsageError if the file cannot be read.
   MappedData(const records::Configuration& configuration, at::Device device, at::ScalarType dtype);
   ~MappedData();
   MappedData(const MappedData&) = delete;
   MappedData& operator=(const MappedData&) = delete;
 
-  /// A batch of the first images, to trace a network with.
+  /// Returns a batch of the first images, with which a network is traced.
   networks::Batch probe() const;
 
-  /// Deals equal parts of the file to the ranks that train.  Throws UsageError where a part is less
-  /// than a batch.
+  /// Gives this rank its part of the file, which is split equally among the ranks that train.
+  /// Throws UsageError if a part is smaller than a batch.
   void deal(int ranks, int rank);
 
-  /// What this rank trains on in a step, which goes through its part in random orders.  Waits until
-  /// it is read; steps come one after the other from 0.
+  /// Returns this rank's batch of a step.  The batches go through the rank's part in random orders.
+  /// Waits until the batch is read.  Steps must be asked for one after the other, from 0.
   networks::Batch batch(std::int64_t step);
 
  private:
@@ -46,9 +46,9 @@ class MappedData {
   at::ScalarType dtype_;
   plan::SampleFile file_;
   const unsigned char* bytes_ = nullptr;
-  std::int64_t first_ = 0;  // of this rank's part
+  std::int64_t first_ = 0;  // first image of this rank's part
   std::optional<networks::BatchOrder> order_;
-  std::future<networks::Samples> next_;  // last: it reads what is above
+  std::future<networks::Samples> next_;  // last member: its thread reads the others
 };
 
 }  // namespace paceline::rank
