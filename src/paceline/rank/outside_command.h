@@ -10,35 +10,35 @@
 
 namespace paceline::rank {
 
-/// The adapters of this build, and whether they are installed.
+/// Returns the adapters of this build, and whether each is installed.
 std::vector<cases::Adapter> adapters_here();
 
-/// Where a process of a program outside stands.
+/// The place of one process of an external program.
 struct OutsidePlace {
   int rank = 0, local_rank = 0;
-  int local_ranks = 0;  // of the case on this host; 0: not known
+  int local_ranks = 0;  // ranks of the case on this host; 0: not known
   int world = 0;        // ranks of Paceline; 0: not known
   std::string master_host = "127.0.0.1", master_port = "PORT";
 };
 
-/// How a program outside is started for a case.
+/// How an external program is started for a case.
 struct OutsideCommand {
   std::vector<std::string> words;
-  std::map<std::string, std::string> environment;  // added to this process's
-  std::vector<std::string> without{};              // of this process's, not passed on
+  std::map<std::string, std::string> environment;  // added to this process's environment
+  std::vector<std::string> without{};              // variables not passed on
 };
 
-/// The command of an external case (an adapter, the strategy python-ddp, or the user's own command)
-/// at a place.  Throws UsageError where its adapter is not known.
+/// Returns the command of an external case (an adapter, the strategy python-ddp, or the user's own
+/// command) at a place.  Throws UsageError if the case's adapter is not known.
 OutsideCommand outside_command(const records::Configuration& configuration,
                                const OutsidePlace& place);
 
-/// `text` with {port} and cases::placeholders_of filled in; what follows a
-/// $ and other words in braces stay as they are.
+/// Returns `text` with {port} and the names of cases::placeholders_of filled in.  Braces after a $,
+/// and other words in braces, stay as they are.
 std::string filled_in(const std::string& text, const records::Configuration& configuration,
                       const OutsidePlace& place);
 
-/// The command as one line for a shell, for --dry-run.
+/// Returns the command as one line for a shell, for --dry-run.
 std::string shell_text(const OutsideCommand& command);
 
 }  // namespace paceline::rank

@@ -9,8 +9,9 @@
 
 namespace paceline::rank {
 
-/// The values of the parameters that `holds` says, ascending; each with the elements up to the next
-/// parameter, so that parts of a slice begin where parameters do, at whole vectors.
+/// Returns the value slices of the parameters for which `holds` is true, in ascending order.  Each
+/// slice extends up to the next parameter, so that parts of it begin where parameters do, at whole
+/// vectors.
 std::vector<plan::Slice> parameter_slices(const plan::Setup& setup,
                                           const std::function<bool(std::size_t parameter)>& holds);
 

@@ -21,35 +21,36 @@ namespace paceline::rank {
 /// The options of a configuration's network.
 networks::NetworkOptions network_options(const records::Configuration& configuration);
 
-/// Twice the first sample: the least that batch norm takes on one pixel, and so what networks are
-/// traced with.
+/// Returns a batch of the first sample twice, with which networks are traced.  Two samples are the
+/// least that batch norm accepts on one pixel.
 networks::Batch traced_batch(const networks::Batch& whole);
 
-/// The shape of a configuration's network: that of the replayed profile, else traced with two
-/// samples on the CPU.  Throws UsageError for an
-/// unknown network or precision, and for an image that is too small.
+/// Returns the shape of a configuration's network: that of the replayed profile, or else one traced
+/// with two samples on the CPU.  Throws UsageError for an unknown network or precision, and for an
+/// image that is too small.
 plan::ModelShape shape_of(const records::Configuration& configuration);
 
-/// As with_statistics() of rank/statistics.h, of a network that is made and traced for it where
-/// the configuration averages statistics.
+/// Applies with_statistics() of rank/statistics.h.  If the configuration averages statistics, makes
+/// and traces its network for this.
 std::unique_ptr<plan::Planner> with_statistics_of(const records::Configuration& configuration,
                                                   std::unique_ptr<plan::Planner> parameters);
 
-/// The planner's input on rank 0 of the case.
+/// Returns the planner's input on rank 0 of the case.
 plan::PlanInput plan_input_of(const records::Configuration& configuration, plan::ModelShape shape);
 
-/// Adds the times that the input lacks and the configuration has: of layers from its replay, of
-/// collectives from its emulated link.
+/// Adds those times that the input lacks and the configuration gives: times of layers from its
+/// replay, times of collectives from its emulated link.
 void add_known_times(const records::Configuration& configuration, plan::PlanInput& input);
 
-/// Times all-reduce, reduce-scatter and all-gather on `channel`, one after the other at a few sizes
-/// up to `largest_bytes`, and fits a line to each. Collective.  The time of a round is that of its
-/// slowest rank, so all ranks get equal models.  Takes about a second on a slow network.
+/// Times all-reduce, reduce-scatter, all-gather and messages on `channel`, one after the other, at
+/// a few sizes up to `largest_bytes`, and fits a line to each.  Collective.  The time of a round is
+/// that of its slowest rank, so all ranks get equal models.  Takes about a second on a slow
+/// network.
 plan::AlphaBeta measure_alpha_beta(engines::Channel& channel, at::Device device,
                                    std::int64_t largest_bytes, const std::string& origin,
                                    const engines::PeerWait& peers = {});
 
-/// Broadcasts the profile of the channel's first rank.  Collective.
+/// Returns the profile of the channel's first rank, on all ranks.  Collective.
 plan::LayerProfile share_profile(engines::Channel& channel, plan::LayerProfile profile,
                                  at::Device device, const engines::PeerWait& peers = {});
 

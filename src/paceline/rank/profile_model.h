@@ -6,11 +6,11 @@
 
 namespace paceline::rank {
 
-/// Measures the configuration's network on this machine, one rank without communication: per module
-/// and parameter the median over `c.steps` steps after `c.warmup` ones, the bytes that every
-/// module's forward leaves for backward, the update's time, and the process's peak memory.  One
-/// micro-batch of the whole batch.  Throws UsageError for a network, device or precision that
-/// cannot be.
+/// Measures the configuration's network on this machine, on one rank without communication.  Gives,
+/// per module and parameter, the median over `c.steps` steps after `c.warmup` others; the bytes
+/// that every module's forward leaves for backward; the update's time; and the process's peak
+/// memory.  The whole batch is one micro-batch.  Throws UsageError for an impossible network,
+/// device or precision.
 cluster::ProfiledModel profile_model(const records::Configuration& c);
 
 }  // namespace paceline::rank

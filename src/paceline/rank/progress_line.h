@@ -14,23 +14,22 @@
 
 namespace paceline::rank {
 
-/// What a rank says on stderr of work that goes on.
+/// How a rank reports the progress of its work on stderr.
 enum class Progress : std::uint8_t {
   kNothing,
   kLine,  // one line that is overwritten: for a terminal
   kLines  // a line now and then: for a file
 };
 
-/// Progress of rank 0 alone.
+/// Returns how to report progress: only rank 0 does.
 inline Progress progress_on(bool rank_0, bool terminal) {
   return !rank_0 ? Progress::kNothing : terminal ? Progress::kLine : Progress::kLines;
 }
 
-/// What is being done, on stderr.
+/// Shows on stderr what is being done.
 class ProgressLine {
  public:
-  /// Of kLines the first one comes after kNoticeDelay, another one every
-  /// `every` while there is something new to say.
+  /// With kLines, prints a line every `every` if there is something new to say.
   explicit ProgressLine(Progress how, std::chrono::milliseconds every = kNoticeDelay,
                         std::FILE* to = stderr)
       : how_(how), every_(every), to_(to) {
@@ -58,7 +57,7 @@ class ProgressLine {
     }
   }
 
-  /// The work is done: erases the line of a terminal.
+  /// Called when the work is done: erases the line on a terminal.
   void clear() {
     const std::lock_guard lock(mutex_);
     text_.clear();
@@ -92,7 +91,7 @@ class ProgressLine {
   std::mutex mutex_;
   std::condition_variable_any never_;
   std::string text_;    // what is being done; empty: nothing
-  bool there_ = false;  // on the terminal
+  bool there_ = false;  // whether the terminal shows a line
   std::optional<std::jthread> thread_;
 };
 

@@ -7,17 +7,17 @@
 
 namespace paceline::rank {
 
-/// The key of the job's store that holds the text of the JobSpec.
+/// The key of the job's store that holds the JobSpec as text.
 inline constexpr const char* kJobKey = "job";
 
 /// The hidden subcommand by which this program starts a rank.
 inline constexpr const char* kRank = "rank";
 
-/// The words that start a rank; `timeout` in seconds, `interface` may be empty.
+/// Returns the command that starts a rank; `timeout` is in seconds, `interface` may be empty.
 std::vector<std::string> rank_command(double timeout, const std::string& interface);
 
-/// One rank that this program started: reads the job from the store and runs one repetition of it.
-/// `interface` is the network interface of this host. Returns the exit code.
+/// Runs one rank that this program started: reads the job from the store and runs one repetition of
+/// it.  `interface` is the network interface of this host.  Returns the exit code.
 int run_rank(std::chrono::milliseconds timeout, const std::string& interface);
 
 }  // namespace paceline::rank

@@ -12,17 +12,17 @@
 
 namespace paceline::rank {
 
-/// This rank's device under `configuration`: cpu, or the CUDA device of the local rank modulo the
-/// visible ones.
+/// Returns this rank's device under `configuration`: cpu, or the CUDA device whose index is the
+/// local rank modulo the number of visible devices.
 at::Device device_of(const engines::World& world, const records::Configuration& configuration);
 
-/// Starts the engines of these names, on every rank of the job before it is bound to its cores;
-/// `timeout` and `idle` as Engine::start's.
+/// Starts the engines of these names.  Must be called on every rank of the job before the rank is
+/// bound to its cores.  `timeout` and `idle` are those of Engine::start.
 void start_engines(const std::vector<std::string>& names, std::chrono::milliseconds timeout,
                    const std::function<void()>& idle);
 
-/// The ranks that run the case together; `name` is new in the job.  Also sets the number of compute
-/// threads of this process and the calling thread's device.
+/// Returns the ranks that run the case together; `name` must be new in the job.  Also sets the
+/// number of compute threads of this process and the calling thread's device.
 RankGroup make_rank_group(const engines::World& world, const records::Configuration& configuration,
                           engines::Engine& engine, const std::string& name,
                           const std::string& interface);

@@ -12,26 +12,26 @@
 namespace paceline::rank {
 
 /// Lets one rank reject a case of the job on its own, for example a server that would have too many
-/// messages: the other ranks see that in the store, and reject the case too.
+/// messages.  The other ranks see the rejection in the store, and reject the case too.
 class Rejection {
  public:
-  /// Unless `goes_on`, a rejection ends the job: there is no other case, or a parent of the ranks
-  /// starts the others anew.
+  /// Unless `goes_on`, a rejection ends the job: there is no other case, or a parent process starts
+  /// the other cases in new ranks.
   Rejection(std::shared_ptr<launch::KeyValueStore> store, bool goes_on)
       : store_(std::move(store)), goes_on_(goes_on) {}
 
-  /// Runs `run_case`; returns why this rank or another one rejects the case, if one does: the first
-  /// UsageError before accept().  `key` of the store is the case's own, and all ranks of the case
-  /// give it.  Throws what else
-  /// `run_case` does, where no rank has rejected the case.
+  /// Runs `run_case`.  Returns why a rank rejects the case, if one does: the first UsageError
+  /// before accept() on this rank or another.  `key` of the store belongs to the case, and all
+  /// ranks of the case give the same key.  If no rank has rejected the case, throws what `run_case`
+  /// throws.
   std::optional<std::string> of(const std::string& key, const std::function<void()>& run_case);
 
-  /// To be called once all ranks of the case have made its plan: from here on a UsageError is no
-  /// rejection, because others may be in a step.
+  /// Must be called once all ranks of the case have made its plan.  From then on a UsageError is no
+  /// rejection, because other ranks may be in a step.
   void accept() { key_.clear(); }
 
-  /// To be called while the case waits for other ranks: throws UsageError where another rank has
-  /// rejected it.  Does nothing outside of of().
+  /// Must be called while the case waits for other ranks.  Throws UsageError if another rank has
+  /// rejected the case.  Does nothing outside of of().
   void throw_if_rejected() const;
 
  private:

@@ -14,7 +14,7 @@
 
 namespace paceline::rank {
 
-/// The calls by which a replay drives the executor instead of a network.
+/// The functions through which a replay drives the executor in place of a network.
 struct ReplayEvents {
   networks::Gates& gates;
   std::function<void(plan::ParameterId)> ready;
@@ -22,22 +22,22 @@ struct ReplayEvents {
   std::function<std::int64_t()> gate_wait_ns;
 };
 
-/// The clock of a replay.
+/// The clock by which a replay sleeps.
 struct ReplayClock {
   std::function<std::int64_t()> now_ns;
   std::function<void(std::int64_t)> sleep_until_ns;
 };
 
-/// The machine's clock.
+/// Returns the machine's own clock.
 ReplayClock real_replay_clock();
 
-/// A network's forward and backward without computing: sleeps for the recorded time of each layer,
-/// and calls the executor in the network's order.
+/// Performs a network's forward and backward pass without computing: sleeps for the recorded time
+/// of each layer, and calls the executor in the network's order.
 ///
-/// Note [Replayed time].  The end of a layer is counted from the start of the
-/// first step: the sum of all recorded times before it and of the time waited at gates.  A sleep or
-/// a call that takes too long therefore shortens the next sleeps, and errors do not add up.  A
-/// processor that many sleeping ranks share delays single layers, not the whole step.
+/// Note [Replayed time].  The end of a layer is counted from the start of the first step: the sum
+/// of all recorded times before it and of the time waited at gates.  A sleep or a call that takes
+/// too long therefore shortens the next sleeps, and errors do not add up.  A processor that many
+/// sleeping ranks share delays single layers, not the whole step.
 class Replay {
  public:
   /// Every recorded time is multiplied by `stretch`.
@@ -48,12 +48,12 @@ class Replay {
   void forward(const ReplayEvents& events);
   void backward(const ReplayEvents& events);
 
-  /// The next phase begins when it is called, not where the last one ended.
+  /// Lets the next phase begin when it is called, instead of where the last phase ended.
   void interrupt() { due_ns_.reset(); }
 
-  /// The time to sleep instead of running the kernel: for an update the recorded time, by the share
-  /// of the elements that the kernel writes (zero where the profile has no time).  Nothing for a
-  /// kernel that is run.
+  /// Returns the time to sleep instead of running the kernel, or nothing for a kernel that is run.
+  /// Only updates are slept through: for the profile's update time, times the share of the elements
+  /// that the kernel writes, and for zero if the profile has no such time.
   std::optional<std::chrono::nanoseconds> kernel_time(const plan::Kernel& kernel) const;
 
  private:
@@ -64,17 +64,17 @@ class Replay {
   double stretch_;
   double update_ns_per_element_ = 0;
   ReplayClock clock_;
-  std::optional<double> due_ns_;   // the end of the layers replayed so far
-  std::int64_t gate_wait_ns_ = 0;  // at that time
+  std::optional<double> due_ns_;   // end of the layers replayed so far
+  std::int64_t gate_wait_ns_ = 0;  // waited up to due_ns_
 };
 
-/// Whether the rank's plan has a codec.  Its time depends on the numbers that it codes, so a replay
-/// of such a plan writes gradients.
+/// Returns whether the rank's plan has a codec.  A codec's time depends on the numbers that it
+/// codes, so a replay of such a plan writes gradients.
 bool codes(const plan::Planner& planner, const plan::PlanInput& input);
 
-/// Bytes of the rank's buffers that a replay of the plan writes: what arrives, what kernels write
-/// that are run, and gradients that are coded.  Layers and updates are slept through, so parameters
-/// and the optimizer's state take no memory.
+/// Returns the bytes of the rank's buffers that a replay of the plan writes: received values,
+/// results of kernels that are run, and gradients if they are coded.  Layers and updates are slept
+/// through, so parameters and the optimizer's state take no memory.
 std::int64_t written_in_replay(const plan::Planner& planner, const plan::PlanInput& input);
 
 }  // namespace paceline::rank

@@ -9,19 +9,19 @@
 
 namespace paceline::rank {
 
-/// What a session calls.
+/// The functions that a session calls.
 struct SessionHooks {
-  /// On rank 0, after each record that it has handed over to the front, and at the end.
+  /// Called on rank 0 after each record that it hands over to the front, and at the end.
   std::function<void()> finished{};
   engines::OnFailure on_failure{};
-  WindowAccess* access = nullptr;  // to samples of a step that hangs
+  WindowAccess* access = nullptr;  // to read samples while a step hangs
 };
 
-/// Runs every case of one repetition in the joined world: case k on ranks
-/// 0 .. ranks-1, while the other ranks wait.  Rank 0 hands one record a case over to the front,
-/// through the job's store.  A case that all of its ranks reject once they have begun it, one of
-/// several, is a failed record, and the others run.  Returns 0, or 128 and the signal by which this
-/// rank was asked to stop (launch::StopSignals).
+/// Runs every case of one repetition in the joined world.  Each case runs on its ranks 0 ..
+/// ranks-1, while the other ranks wait.  Rank 0 hands one record per case over to the front,
+/// through the job's store.  If all ranks of a case reject it after they began it, and it is not
+/// the only case, it becomes a failed record and the other cases run.  Returns 0, or 128 plus the
+/// signal by which this rank was asked to stop (launch::StopSignals).
 ///
 /// Throws UsageError (on all ranks) for a case that cannot run and for a job that takes too long,
 /// WorldError for a lost rank.

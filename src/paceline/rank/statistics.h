@@ -10,15 +10,15 @@
 
 namespace paceline::rank {
 
-/// `parameters`, beside which the network's statistics are averaged where the
-/// configuration asks for it (`average_buffers`).  Throws UsageError where the network keeps none,
-/// as one without batch norm.
+/// Returns a planner that also averages the network's statistics beside `parameters`, if the
+/// configuration asks for it (`average_buffers`); else `parameters`.  Throws UsageError if the
+/// network keeps no statistics, as one without batch norm.
 std::unique_ptr<plan::Planner> with_statistics(const records::Configuration& configuration,
                                                const runtime::TracedNetwork& network,
                                                std::unique_ptr<plan::Planner> parameters);
 
-/// Makes the network's statistics views of Setup::statistics, with their values; does nothing where
-/// the setup has none.
+/// Turns the network's statistics into views of Setup::statistics, and keeps their values.  Does
+/// nothing if the setup has no statistics.
 void adopt_statistics(const runtime::TracedNetwork& network, const runtime::FlatMemory& memory);
 
 }  // namespace paceline::rank

@@ -5,10 +5,10 @@
 
 namespace paceline::rank {
 
-/// The number of GPUs that PyTorch sees.
+/// Returns the number of GPUs that PyTorch sees.
 int cuda_devices();
 
-/// The widest vector instructions that PyTorch uses on this CPU ("AVX2").
+/// Returns the widest vector instructions that PyTorch uses on this CPU ("AVX2").
 std::string cpu_capability();
 
 }  // namespace paceline::rank

@@ -18,7 +18,7 @@
 
 namespace paceline::rank {
 
-/// What one rank recorded of its steps.
+/// The spans that one rank recorded in its steps.
 struct Recording {
   std::vector<execution::OpSpan> ops;
   std::vector<PhaseSpan> phases;                        // in the order of their starts
@@ -26,31 +26,31 @@ struct Recording {
   std::function<const plan::CommPlan&(plan::Step)> plan_of;
 };
 
-/// The recording as spans of `rank`, with `origin_ns` subtracted from every time.
+/// Returns the recording as spans of `rank`, with `origin_ns` subtracted from every time.
 std::vector<records::Span> spans_of(const Recording& recording, const plan::ModelShape& model,
                                     const plan::Setup& setup, int rank, std::int64_t origin_ns);
 
-/// The trace file of a repetition: `path` for the first one, for later ones with the number of the
-/// repetition before the extension: trace.run2.json.
+/// Returns the trace file of a repetition: `path` for the first one.  For later ones the number of
+/// the repetition comes before the extension: trace.run2.json.
 std::string trace_path(const std::string& path, int run);
 
-/// The text by which a rank sends them to rank 0.
+/// Convert spans to the text that a rank sends to rank 0, and back.
 std::string to_text(const std::vector<records::Span>& spans);
 std::vector<records::Span> spans_from(const std::string& text);
 
-/// A name for each record's part of a trace: its case's label, by which cases are told apart.
+/// Returns a name for each record's part of a trace: its case's label, which differs between cases.
 std::vector<std::string> names_of(const std::vector<records::RunRecord>& records);
 
-/// The hosts' names by their ranks, of which rank 0 is the first.
+/// Returns the hosts' names by rank; `hosts` begins with rank 0.
 std::map<int, std::string> by_rank(const std::vector<std::string>& hosts);
 
-/// The trace file of one repetition, on rank 0: a section for each case.
+/// The trace file of one repetition, which rank 0 writes, with a section for each case.
 class CaseTraces {
  public:
   CaseTraces(std::string path, const std::vector<std::string>& hosts)
       : path_(std::move(path)), hosts_(by_rank(hosts)) {}
 
-  /// Writes the file anew, so that it is whole after every case.
+  /// Adds a case and writes the whole file anew, so that the file is complete after every case.
   void add(records::RunRecord whole, std::vector<records::Span> spans);
 
  private:

@@ -34,7 +34,7 @@
 
 namespace paceline::rank {
 
-/// The ranks that train together, and how they are connected.
+/// The ranks that run a case together, and how they are connected.
 struct RankGroup {
   std::string name;  // unique within the job; prefixes the store's keys
   c10::intrusive_ptr<c10d::Store> store;
@@ -43,65 +43,65 @@ struct RankGroup {
   int world = 1;
   at::Device device{at::kCPU};
   std::string interface;      // network interface; empty: the engine's choice
-  engines::PeerWait peers{};  // outside of steps
-  /// Called by every rank of the group before it connects, as often by each; returns when all have
-  /// called it.  May be empty.
+  engines::PeerWait peers{};  // how to wait outside of steps
+  /// Called by every rank of the group before it connects, equally often on each rank; returns when
+  /// all ranks have called it.  May be empty.
   std::function<void()> before_connecting{};
 };
 
 struct TrainerOptions {
-  /// A replay stretches the time limits; `spare_core` is the trainer's to set.
+  /// In a replay the trainer stretches the time limits.  The trainer sets `spare_core` itself.
   execution::Dispatcher::Options dispatcher{};
-  bool integers = false;  // integer weights, batches and summed loss
-  /// The loss scale to start with; null: 65536 where the precision needs one (amp on cuda), else
+  bool integers = false;  // integer weights and batches, summed loss
+  /// The initial loss scale; null: 65536 if the precision needs loss scaling (amp on cuda), else
   /// the loss is not scaled.
   std::optional<double> loss_scale{};
   /// Makes the network; null: the configuration's model.
   std::function<std::shared_ptr<networks::Network>()> network{};
-  /// The batch of every step, of a network that is trained as `network` made it; null: the
-  /// configuration's.
+  /// The batch of every step, for a network that `network` makes; null: the configuration's
+  /// batches.
   std::optional<networks::Batch> batch{};
-  /// The settings of the optimizer; empty: the configuration's.
+  /// Returns the settings of the optimizer; empty: those of the configuration.
   std::function<runtime::OptimizerSettings(const plan::ModelShape&, const plan::Setup&)> rule{};
-  /// Type of parameters and inputs; null: that of the precision.
+  /// The type of parameters and inputs; null: that of the precision.
   std::optional<at::ScalarType> dtype{};
-  /// The planner, whose plan is not verified; null: the configuration's strategy.
+  /// The planner, whose plans are not verified; null: that of the configuration's strategy.
   std::shared_ptr<const plan::Planner> planner{};
-  /// The times for a strategy that needs them; absent: measured by the trainer, briefly.
+  /// The times for a strategy that needs them; absent: the trainer measures them briefly.
   std::optional<plan::LayerProfile> profile{};
   std::optional<plan::AlphaBeta> alpha_beta{};
 };
 
-/// One rank's training job: network, data, plan and executor.  In a replay a profile takes the
-/// place of the network, and nothing is trained.
+/// One rank's training job: network, data, plan and executor.  In a replay a recorded profile
+/// stands in for the network, and nothing is trained.
 class Trainer final : public TimedJob {
  public:
-  /// Collective over the group.  All ranks start from rank 0's parameters. Throws UsageError for a
+  /// Collective over the group.  All ranks start from rank 0's parameters.  Throws UsageError for a
   /// case that cannot run, WorldError for a lost rank.
   Trainer(records::Configuration configuration, RankGroup group, TrainerOptions options = {});
   ~Trainer() override;
 
-  /// Whether this rank has model work.  A rank that has none serves: it holds no network, and only
-  /// what its plan touches of the buffers.
+  /// Returns whether this rank has model work.  A rank without model work is a server: it holds no
+  /// network, and only those parts of the buffers that its plan touches.
   bool trains() const;
-  /// "server 0" of a rank that serves, as Configuration::role_of says it beside embedding tables;
-  /// else empty.
+  /// Returns "server 0" for the first server, as Configuration::role_of does for embedding tables;
+  /// empty for a rank that trains.
   std::string role() const;
 
   StepTimes step() override;
-  /// Opens the next step of a rank that trains.  For who drives the network and the executor's
-  /// other functions itself, in place of step().
+  /// Begins the next step of a rank that trains.  For callers that drive the network and the
+  /// executor's other functions themselves, in place of step().
   void begin_step();
   void drain() override;
 
   void mark() override { clock_.mark(); }
   std::vector<std::int64_t> take_marks() override { return clock_.take(); }
 
-  /// Bytes that entered the engine so far, over all communicators.
+  /// Returns the bytes that entered the engine so far, over all communicators.
   engines::Ledger ledger() const;
-  /// Those of them that belong to the measured steps.
+  /// Returns those of the bytes of ledger() that belong to the measured steps.
   engines::Ledger counted() const;
-  /// What the `steps` steps after the warm-up have sent (rank/wire.h).
+  /// Returns the wire bytes of the `steps` steps after the warm-up (rank/wire.h).
   records::WireBytes wire(int steps) const;
 
   const records::Configuration& configuration() const { return configuration_; }
@@ -110,42 +110,43 @@ class Trainer final : public TimedJob {
   const plan::Planner& planner() const { return *planner_; }
   runtime::Executor& executor() { return *executor_; }
   const plan::CommPlan& plan_of(plan::Step step) const { return executor_->plan_of(step); }
-  /// The network of a rank that trains; there is none in a replay.
+  /// The network of a rank that trains; must not be called in a replay, which has no network.
   networks::Network& network() { return *network_; }
   const networks::Network& network() const { return *network_; }
   const runtime::FlatMemory& memory() const { return *memory_; }
   const runtime::Reducer* reducer() const { return reducer_.get(); }
-  /// The phases recorded with `record_spans` since the last call.
+  /// Returns the phases that were recorded, if `record_spans` is set, since the last call.
   std::vector<PhaseSpan> take_phases() { return std::exchange(phases_, {}); }
-  /// The transfers of c10d::Reducer since the last call, which have no op in the plan.
+  /// Returns the transfers of c10d::Reducer since the last call; they have no op in the plan.
   std::vector<engines::CollectiveSpan> take_transfers();
-  /// The mean over the batch of the last step; of a rank that trains, and not in a replay.
+  /// Returns the mean loss over the batch of the last step; nothing on a server and in a replay.
   std::optional<double> last_loss() const;
 
-  /// Evaluates the network on the test samples.  The rank must train on data and have nothing in
-  /// flight.
+  /// Evaluates the network on the test samples.  The rank must train on a data set, and no
+  /// operation may be in flight.
   records::Evaluation evaluate() { return evaluator_->of(*network_); }
 
-  /// What was looked up since the last call; nothing where the network has no tables or the rank
-  /// does not train.
+  /// Returns what was looked up since the last call; nothing if the network has no embedding tables
+  /// or the rank does not train.
   std::optional<records::Lookups> take_lookups() {
     const auto lookups = this->lookups();
     lookups_ = {};
     return lookups;
   }
-  /// What take_lookups() would return.  The next call counts the lookups again.
+  /// Returns what take_lookups() would return, and does not reset the counts.
   std::optional<records::Lookups> lookups() const {
     return embeddings_ && trains() ? std::optional(lookups_) : std::nullopt;
   }
 
-  /// Lets what the strategy keeps beside the parameters begin with their values now.  Nothing may
-  /// be in flight.
+  /// Copies the parameters' present values into the strategy's buffers that start as the
+  /// parameters.  No operation may be in flight.
   void restart_from_parameters() { memory_->start_from_parameters(); }
 
-  /// A number that is equal on two ranks if their parameters are bit-equal.
+  /// Returns a number that is equal on two ranks if their parameters are bit-equal.
   std::int64_t parameter_digest() const;
 
-  /// Floating-point operations of the products in one sample's forward pass; 0: no network.
+  /// Returns the FLOPs of one sample's forward pass, as runtime::ProductCounter counts them; 0 in a
+  /// replay.
   double sample_flops() const { return traced_.flops; }
 
  private:
@@ -159,7 +160,7 @@ class Trainer final : public TimedJob {
   void make_memory(const plan::Setup& setup);
   void allocate(const plan::Setup& setup);
   networks::Batch bag_batch(plan::Step step) const;
-  // Whether all trainers hold the parameter, as against its own bags.
+  // Returns whether all trainers hold the parameter, so that it is none of a trainer's own bags.
   bool is_shared(std::size_t parameter) const;
   void measure_times();
   plan::AlphaBeta measure_collectives(engines::Channel& channel);
@@ -184,18 +185,18 @@ class Trainer final : public TimedJob {
   TrainerOptions options_;
   networks::Precision precision_;
   std::shared_ptr<networks::Network> network_;          // null in a replay
-  std::unique_ptr<Replay> replay_;                      // null where a network computes
+  std::unique_ptr<Replay> replay_;                      // null if a network computes
   std::unique_ptr<MappedData> mapped_;                  // null: no mapped file
   std::unique_ptr<TrainingData> data_;                  // null: one synthetic batch
   std::unique_ptr<Evaluator> evaluator_;                // null without data
-  std::vector<networks::Batch> batches_;                // by micro-batch; of a network
-  std::optional<strategies::EmbeddingJob> embeddings_;  // a batch each step
+  std::vector<networks::Batch> batches_;                // by micro-batch; empty without a network
+  std::optional<strategies::EmbeddingJob> embeddings_;  // these draw a new batch in each step
   runtime::TracedNetwork traced_;
   strategies::StrategySpec strategy_;
   std::shared_ptr<const plan::Planner> planner_;
   plan::PlanInput input_;
   std::unique_ptr<engines::Engine> pick_engine_;  // null on the CPU
-  std::int64_t largest_operation_ = 0;            // of the plan, bytes
+  std::int64_t largest_operation_ = 0;            // bytes of the plan's largest operation
   std::vector<std::unique_ptr<engines::Channel>> channels_;
   std::vector<std::unique_ptr<engines::Channel>> pick_channels_;
   std::unique_ptr<runtime::FlatMemory> memory_;
@@ -203,7 +204,7 @@ class Trainer final : public TimedJob {
   std::unique_ptr<runtime::Executor> executor_;
   runtime::DeviceClock clock_{ranks_.device};
   at::Tensor loss_;       // of the micro-batch in progress
-  at::Tensor last_loss_;  // its sum over micro-batches, without the graph
+  at::Tensor last_loss_;  // sum over the step's micro-batches, without the graph
   std::vector<PhaseSpan> phases_;
   records::Lookups lookups_;
 };

@@ -16,33 +16,33 @@
 
 namespace paceline::rank {
 
-/// Samples as a network wants them.  The targets of a regression have its type.
+/// Returns samples as a batch for a network.  Targets of a regression get the type `dtype` too.
 networks::Batch batch_on(at::Device device, at::ScalarType dtype, bool channels_last,
                          const networks::Samples& samples);
 
-/// The data of a case that names some, on one rank.
+/// The data of a case that names a data set, on one rank.
 class TrainingData {
  public:
-  /// Reads or makes the data.  Throws UsageError where it cannot be read, or
-  /// is not as many samples as a batch.
+  /// Reads or makes the data.  Throws UsageError if the data cannot be read, or has fewer samples
+  /// than a batch.
   TrainingData(const records::Configuration& configuration, at::Device device,
                at::ScalarType dtype);
 
-  /// A batch of the first samples, to trace a network with.
+  /// Returns a batch of the first samples, with which a network is traced.
   networks::Batch probe() const;
 
-  /// Deals the samples to the ranks that train.
+  /// Deals the samples to the ranks that train, and keeps those of this rank.
   void deal(int ranks, int rank);
 
-  /// What this rank trains on in a step; the first is 0.
+  /// Returns this rank's batch of a step; the first step is 0.
   networks::Batch batch(std::int64_t step);
 
   const networks::Samples& test() const { return set_.test; }
 
-  /// The least mean loss that a regression can have on all samples of its split; 0 for other data.
+  /// Returns the least mean loss that a regression can have on all dealt samples; 0 for other data.
   double least_loss() const { return least_loss_; }
 
-  /// As the network wants them.
+  /// Returns samples as a batch for the network.
   networks::Batch batch_of(const networks::Samples& samples) const;
 
  private:
@@ -55,18 +55,18 @@ class TrainingData {
   double least_loss_ = 0;
 };
 
-/// Evaluates a network on test samples, with a copy of its own: the network that trains has gates
+/// Evaluates a network on test samples.  It uses a copy, because the network that trains has gates
 /// and gradients.
 class Evaluator {
  public:
-  /// `copy`: made as the network that trains, on the same device, of its types.
+  /// `copy` must be made as the network that trains, on the same device and of the same types.
   Evaluator(const std::shared_ptr<networks::Network>& copy, const TrainingData& data)
       : copy_(std::dynamic_pointer_cast<networks::Classifier>(copy)), data_(data) {
-    PACELINE_CHECK(copy_ != nullptr);  // data are images, and so is its input
+    PACELINE_CHECK(copy_ != nullptr);  // data are images, as is the network's input
     copy_->eval();
   }
 
-  /// Loss and accuracy of the parameters and statistics that `trained` has now.
+  /// Returns loss and accuracy with the parameters and statistics that `trained` has now.
   records::Evaluation of(const networks::Network& trained);
 
  private:

@@ -11,16 +11,16 @@ namespace paceline::rank {
 
 struct RankResult;
 
-/// Norms of weights and of their updates, by which two trainings are compared. They are those of a
-/// sample of the parameters of more than one dimension,
-/// the one that python/paceline/adapters/norms.py takes.
+/// Norms of weights and of their updates, by which two trainings are compared.  They are computed
+/// on a sample of the parameters of more than one dimension, the same sample as in
+/// python/paceline/adapters/norms.py.
 class WeightNorms {
  public:
-  /// Takes the weights before the first step.  Takes none where no rank ends with the parameters of
-  /// one rank that trained on the whole batch.
+  /// Copies the sampled weights before the first step.  Copies none if the case cannot give the
+  /// same parameters as one rank that trains on the whole batch.
   explicit WeightNorms(const Trainer& trainer);
 
-  /// Notes the norms, and the loss, after the last step; nothing may be in flight.
+  /// Notes the norms and the loss after the last step.  No operation may be in flight.
   void note_last(RankResult& result) const;
 
  private:

@@ -5,12 +5,12 @@
 
 namespace paceline::rank {
 
-/// The PyTorch that this program was built with, and the one that is loaded.
+/// The versions of the PyTorch that this program was built with, and of the one that is loaded.
 struct Wheel {
-  std::string built_version, built_git;  // "2.13.0+cpu", its commit
+  std::string built_version, built_git;  // "2.13.0+cpu", and its git commit
   std::string built_cuda;                // empty: a CPU build
-  std::string folder{};                  // of the loaded libraries' wheel; empty: unknown
-  std::string version{}, git{};          // of that folder's version.py; empty: unknown
+  std::string folder{};                  // the loaded wheel's; empty: unknown
+  std::string version{}, git{};          // by version.py in `folder`; empty: unknown
 };
 
 Wheel wheel();

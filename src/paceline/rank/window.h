@@ -8,23 +8,23 @@
 
 #include "paceline/records/run_record.h"
 
-// How a training job's steps are timed: in a window, in pairs of blocks with and without
+// How the steps of a training job are timed: in a window, in pairs of blocks with and without
 // communication, and between evaluations.
 
 namespace paceline::rank {
 
-/// The time of the training thread in one step, nanoseconds.
+/// The times of the training thread in one step, in nanoseconds.
 struct StepTimes {
   std::int64_t began_ns = 0;     // start of forward, monotonic clock
   std::int64_t forward_ns = 0;   // without the wait at gates
   std::int64_t backward_ns = 0;  // without the wait at gates
-  std::int64_t wait_ns = 0;      // at gates
-  std::int64_t ended_ns = 0;     // backward returned
-  std::int64_t data_ns = 0;      // for the batch, where it is read
+  std::int64_t wait_ns = 0;      // the wait at gates
+  std::int64_t ended_ns = 0;     // when backward returned
+  std::int64_t data_ns = 0;      // for getting the batch, if it is read from a file
   std::int64_t examples = 0;     // 0: the configuration's batch
 };
 
-/// A forward or backward of the training thread, waits included.
+/// A forward or backward pass on the training thread, waits included.
 struct PhaseSpan {
   bool forward = true;
   std::int64_t step = 0;
@@ -36,29 +36,29 @@ class TimedJob {
  public:
   virtual ~TimedJob() = default;
 
-  /// One training step.  Operations that the plan allows to cross the step border may still be in
-  /// flight when it returns.
+  /// Runs one training step.  Operations that the plan allows to cross the step border may still be
+  /// in flight when step() returns.
   virtual StepTimes step() = 0;
 
   /// Waits for all operations in flight.
   virtual void drain() = 0;
 
   /// Marks the moment at which the device will have finished its queued work; on a CPU that is now.
-  /// The host does not wait for it.
+  /// The host does not wait for that moment.
   virtual void mark() = 0;
 
-  /// The times of all marks since the last call, in nanoseconds after the
-  /// first of them.  Waits for the device.
+  /// Returns the times of all marks since the last call, in nanoseconds after the first of these
+  /// marks.  Waits for the device.
   virtual std::vector<std::int64_t> take_marks() = 0;
 };
 
-/// For another thread, to read a window of which a step hangs.  While `mutex` is held the window
-/// adds nothing.
+/// Lets another thread read the samples of a window while a step hangs.  While the other thread
+/// holds `mutex`, the window adds no samples.
 struct WindowAccess {
   std::mutex mutex;
-  /// The samples of all whole steps; null while no window runs.
+  /// Returns the samples of all complete steps; null while no window runs.
   std::function<records::RankSamples()> take{};
-  /// What WindowOptions::interrupted does; null while no window runs.
+  /// The function WindowOptions::interrupted; null while no window runs.
   std::function<void(records::RankSamples)> tell{};
 };
 
@@ -66,58 +66,59 @@ struct WindowOptions {
   int warmup = 5;
   int steps = 10;
   bool sync_each_step = false;
-  bool reads_data = false;  // its time is a phase
-  /// Called before the warm-up.  Not after it, because operations that the last warm-up step leaves
-  /// in flight belong to the first measured step.
+  bool reads_data = false;  // whether reading data is recorded as a phase
+  /// Called before the warm-up.  It is not called after the warm-up, because operations that the
+  /// last warm-up step leaves in flight belong to the first measured step.
   std::function<void()> barrier{};
-  /// Called after every step with the number done; may throw to stop.
+  /// Called after every step with the number of steps done; may throw to stop.
   std::function<void(int done, int total)> progress{};
-  /// Called with the samples of all whole steps before an error leaves, or a request to stop, which
-  /// ends ranks that live on when another one has failed.
+  /// Called with the samples of all complete steps before measure() throws: an error, or a request
+  /// to stop, which ends the surviving ranks when another rank has failed.
   std::function<void(records::RankSamples)> interrupted{};
   WindowAccess* access = nullptr;  // may be null
 };
 
-/// Runs warm-up and measured steps.  A step's time runs from the start of its forward to the start
-/// of the next one's, so a schedule that crosses the step border is timed fairly: what the first
-/// step inherits from the warm-up, the last one leaves to the flush.
+/// Runs warm-up and measured steps.  A step's time runs from the start of its forward pass to the
+/// start of the next step's.  So a schedule that crosses the step border is timed fairly: the first
+/// step inherits operations of the warm-up, and the last one leaves as many to the flush.
 records::RankSamples measure(TimedJob& job, const WindowOptions& options);
 
-/// How steps with and without communication alternate.  A pair is a block of
-/// `block_steps` steps with communication and one of as many without, next to
-/// each other.  The order changes from pair to pair, so that a machine that drifts favors neither
-/// side, and blocks of one kind that meet run on:
+/// How steps with and without communication alternate.  A pair is a block of `block_steps` steps
+/// with communication and a block of as many steps without, next to each other.  The order changes
+/// from pair to pair, so that a machine that drifts favors neither side.  Neighboring blocks of one
+/// kind form one run:
 ///
 ///   with | without without | with with | without without | ... | with
 ///
-/// A run of such blocks starts from drained queues with two steps that are not counted.  They line
-/// the ranks up, and bring a schedule that crosses the step border into its steady state.
+/// A run starts with empty queues and two steps that are not counted.  These steps line the ranks
+/// up, and bring a schedule that crosses the step border into its steady state.
 struct PairLayout {
   int pairs = 2;  // even
   int block_steps = 1;
 
-  /// All steps, those that are not counted included.
+  /// Returns the number of all steps, including those that are not counted.
   int total_steps() const;
   bool operator==(const PairLayout&) const = default;
 };
 
-/// Steps without communication before the first pair, which touch the memory.
+/// The number of steps without communication before the first pair, which touch the memory.
 inline constexpr int kColdSteps = 1;
 
-/// About as many steps in all as a window of `steps` has; from 9 steps on at least 4 pairs.
+/// Returns a layout with about as many steps in all as a window of `steps` steps has, and with at
+/// least 4 pairs if `steps` is 9 or more.
 PairLayout pair_layout(int steps);
 
 struct PairOptions {
   PairLayout layout;
   bool sync_each_step = false;
-  /// Called before every run with communication; lines the ranks up.  A run without begins where
-  /// the ranks' last operation has lined them up.
+  /// Called before every run with communication, to line the ranks up.  A run without communication
+  /// needs no barrier: the ranks' last operation has lined them up.
   std::function<void()> barrier{};
 };
 
 /// Measures the pairs into `samples`: `paired_step_ns`, `compute_only_step_ns` and `pair_of_step`.
-/// No queue of either job holds operations before or after.  A rank without model work has no steps
-/// `without` communication (null): it takes part in the others, and has no samples.
+/// Neither job has operations in flight before or after.  On a rank without model work, `without`
+/// is null: it takes part only in the steps with communication, and has no samples.
 void measure_pairs(TimedJob& with, TimedJob* without, const PairOptions& options,
                    records::RankSamples& samples);
 
@@ -125,20 +126,20 @@ struct TrainingOptions {
   int warmup = 0;
   int steps = 10;
   int evaluate_every = 50;
-  /// Called before the first step, as the barrier of measure(), and after each later evaluation:
-  /// they wait for all ranks.
+  /// `begin` is called before the first step, as the barrier of measure(), and `align` after each
+  /// later evaluation.  Both wait for all ranks.
   std::function<void()> begin{};
   std::function<void(int done)> align{};
-  /// Called between steps, with nothing in flight.
+  /// Called between steps, when no operation is in flight.
   std::function<records::Evaluation()> evaluate{};
-  std::function<std::int64_t()> sent_bytes{};  // so far
-  /// Called after every step with the number done; may throw to stop.
+  std::function<std::int64_t()> sent_bytes{};  // returns the bytes sent so far
+  /// Called after every step with the number of steps done; may throw to stop.
   std::function<void(int done, int total)> progress{};
 };
 
-/// Trains, and evaluates before the first step, after every `evaluate_every`, and after the last.
-/// The times of steps are those of measure(), with what is in flight before an evaluation in the
-/// step before it; evaluations are not in them.
+/// Trains, and evaluates before the first step, after every `evaluate_every` steps, and after the
+/// last.  Step times are those of measure(), without evaluations.  Operations in flight before an
+/// evaluation are completed in the step before it, and count there.
 records::RankSamples train(TimedJob& job, const TrainingOptions& options);
 
 }  // namespace paceline::rank

@@ -19,17 +19,17 @@ struct Window {
   std::function<const plan::CommPlan&(plan::Step)> plan_of;
 };
 
-/// Whether anything crosses the network in the first `steps` steps, on this rank or another: the
-/// answer is the same on all ranks.
+/// Returns whether anything crosses the network in the first `steps` steps, on this rank or
+/// another.  The answer is the same on all ranks.
 bool communicates(const plan::Planner& planner, const plan::PlanInput& input, int steps);
 
-/// The wire bytes of these steps: measured, of which `booked` is the sum, and planned, where the
-/// plan knows all lengths.
+/// Returns the wire bytes per step of these steps.  The measured bytes come from their sum
+/// `booked`; the planned bytes are absent if the plan does not know all lengths.
 records::WireBytes wire_of(const Window& window, const engines::Ledger& booked);
 
-/// A warning that the measured steps are no whole number of periods of the plans' steps; nothing
-/// where they are.  Its code is records::kLacksExchange where they lack something that other steps
-/// send.
+/// Returns a warning that the number of measured steps is no multiple of the period of the plans'
+/// steps; nothing if it is.  The warning's code is records::kLacksExchange if the measured steps
+/// lack something that other steps send.
 std::optional<records::Warning> partial_period(const plan::Planner& planner,
                                                const plan::PlanInput& input, int warmup, int steps);
 

@@ -14,24 +14,24 @@
 
 namespace paceline::rank {
 
-/// What a session gives its workload on one rank.
+/// What a session gives to its workload on one rank.
 struct SessionContext {
   SessionContext(const engines::RankContext& rank_context, const cases::JobSpec& job_spec,
                  const SessionHooks& session_hooks);
 
   bool is_rank_0() const { return world.self.rank == 0; }
 
-  /// Keys of the job's store that begin with `prefix`.
+  /// Returns a view of the job's store in which keys begin with `prefix`.
   launch::PrefixStore store_for(const std::string& prefix);
 
-  /// To be called while this rank waits for others, at the store or in an engine.  Throws where it
-  /// was asked to stop or another rank has rejected the case.
+  /// Must be called while this rank waits for other ranks, at the store or in an engine.  Throws if
+  /// this rank was asked to stop or another rank has rejected the case.
   void idle() const;
 
-  /// Sends a heartbeat that says where the work is.
+  /// Sends a heartbeat that says what the rank is working on.
   void report_position(const std::string& where);
 
-  /// On rank 0: hands a line of the record file over to the front.
+  /// Hands a line of the record file over to the front.  Rank 0 only.
   void hand_over(const std::string& line);
 
   const engines::RankContext& context;
@@ -39,16 +39,16 @@ struct SessionContext {
   const cases::JobSpec& job;
   const SessionHooks& hooks;
   Rejection rejection;
-  std::string position{};     // in heartbeats; empty: the workload has its own
-  launch::PrefixStore store;  // of this repetition
+  std::string position{};     // for heartbeats; empty: the workload reports its own
+  launch::PrefixStore store;  // keys of this repetition
   ProgressLine progress;
   records::Environment environment{};
-  std::optional<records::Warning> host_warning{};  // that the hosts differ
-  int cores = 1;                                   // that all ranks of this host may use
-  std::size_t finished = 0;                        // lines that were handed over
+  std::optional<records::Warning> host_warning{};  // warns that the hosts differ
+  int cores = 1;                                   // usable by all ranks of this host together
+  std::size_t finished = 0;                        // number of lines handed over
 };
 
-/// What the ranks of a session do, an item after the other: train cases, or perform operations of
+/// What the ranks of a session do, one item after the other: train cases, or perform operations of
 /// an engine.  All members are collective.
 class Workload {
  public:
@@ -57,17 +57,18 @@ class Workload {
   /// Prepares what all items need.  Returns the number of items.
   virtual std::size_t begin() = 0;
 
-  /// Performs an item; rank 0 hands its record over.
+  /// Performs an item, and on rank 0 hands its record over.
   virtual void perform(std::size_t item) = 0;
 
-  /// Does what is left after the last item.
+  /// Does what remains to be done after the last item.
   virtual void end() = 0;
 };
 
-/// Every case of one repetition of a sweep (rank/training_cases.cc).
+/// Returns a workload of every case of one repetition of a sweep (rank/training_cases.cc).
 std::unique_ptr<Workload> training_cases(SessionContext& session);
 
-/// Every operation of `paceline comm` at every size (rank/engine_operations.cc).
+/// Returns a workload of every operation of `paceline comm` at every size
+/// (rank/engine_operations.cc).
 std::unique_ptr<Workload> engine_operations(SessionContext& session);
 
 }  // namespace paceline::rank
