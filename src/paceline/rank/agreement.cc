@@ -16,10 +16,10 @@
 namespace paceline::rank {
 namespace {
 
-// Steps in which the order of variants is compared, beside their period.
+// The digest holds the plan's variant in each of the first 64 steps, beside the plan's period.
 constexpr plan::Step kComparedSteps = 64;
 
-// Appends numbers that name what matched operations have in common.
+// Appends the numbers that are equal in the signatures of matching operations.
 template <class... Term>
 void add_signature(const std::tuple<Term...>& terms, std::string& text) {
   std::apply(
@@ -36,7 +36,8 @@ std::string collectives_text(const plan::CommPlan& plan, const plan::Setup& setu
     if (c == nullptr || c->on != on) {
       continue;
     }
-    // A shard lies at a place of each member's own, the whole does not.
+    // The larger slice is the whole, which begins at the same place on all members; the place of a
+    // shard differs.
     text +=
         fmt::format("{} {} ", (c->in.count < c->out.count ? c->out : c->in).begin, op.performer);
     add_signature(plan::signature_of(setup, *c), text);
@@ -44,7 +45,7 @@ std::string collectives_text(const plan::CommPlan& plan, const plan::Setup& setu
   return text;
 }
 
-// Appends the messages to the text of their peer.
+// Appends each message to the text of the peer that it goes to or comes from.
 void add_messages(const std::vector<plan::Message>& messages, const plan::Setup& setup,
                   const plan::Members& members, std::vector<std::string>& texts) {
   for (const plan::Message& message : messages) {

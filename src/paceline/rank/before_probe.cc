@@ -12,12 +12,13 @@
 namespace paceline::rank {
 namespace {
 
-constexpr double kSideOfShapes = 224;  // pixels
+// The side in pixels of the images for which the stored network shapes hold.
+constexpr double kSideOfShapes = 224;
 
-// Of what convolutions read and write: an output that normalization reads is kept, and inputs are,
-// but several convolutions may have one.
+// The fraction of the bytes read and written by a convolution that stays for backward.  Inputs are
+// kept, but several convolutions may share one; outputs are kept if a normalization reads them.
 constexpr double kKept = 0.75;
-constexpr double kKeptOfInputs = 0.5;  // no normalization reads the output
+constexpr double kKeptOfInputs = 0.5;  // applies if no normalization reads the output
 
 double kept_bytes(const plan::NetworkShape& shape) {
   double bytes = 0;
@@ -37,7 +38,7 @@ bool has_shape(const records::Configuration& c) {
          std::ranges::find(names, c.model) != names.end();
 }
 
-// Seconds to draw one number.
+// Returns the seconds that drawing one number takes.
 double seconds_a_number() {
   constexpr int kNumbers = 1 << 16;
   Random random(1);
@@ -47,7 +48,7 @@ double seconds_a_number() {
     sum += random.normal();
   }
   const double seconds = to_seconds(watch.elapsed());
-  // The sum is used, so that the loop is run.
+  // The result depends on the sum, so that the compiler cannot remove the loop.
   return sum == sum ? seconds / kNumbers : 0;
 }
 

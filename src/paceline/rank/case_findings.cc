@@ -87,7 +87,7 @@ void note_plan(const Trainer& trainer, RankResult& result) {
   };
   add(partial_period(trainer.planner(), trainer.input(), c.warmup, c.steps));
   const auto spec = strategies::strategy_of(c);
-  // Beside tables the strategy is one of the trainers.
+  // In a job with embedding tables, the strategy applies to the trainers only.
   add(predict::idle_codec_warning(spec, c.has_tables() ? c.trainers : c.ranks));
   if (!c.has_tables()) {
     add(predict::one_host_warning(spec, trainer.input()));

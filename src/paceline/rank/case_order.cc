@@ -14,7 +14,7 @@ using records::Configuration;
 
 namespace {
 
-// Adapters may train networks under names that Paceline does not know.
+// Returns whether Paceline has the network.  Adapters may train networks that it does not know.
 bool has_network_here(const Configuration& c) {
   const auto has = [&](const std::vector<networks::NetworkInfo>& table) {
     return std::ranges::find(table, c.model, &networks::NetworkInfo::name) != table.end();

@@ -20,7 +20,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// What an adapter says of the bits of its parameters, equal on all ranks.
+// The key under which an adapter gives the digest of its parameters, equal on all ranks.
 constexpr const char* kDigest = "parameters_digest";
 constexpr const char* kSoFarEnvironment = "so_far/environment";
 constexpr const char* kLine = "so_far/line";

@@ -33,8 +33,8 @@ namespace {
 using launch::Heartbeat;
 using std::chrono::milliseconds;
 
-// A step that goes on for so long after it failed cannot be woken.  Samples are to be told within
-// launch::SuperviseOptions::failure_grace.
+// A failed step that still runs after this time is taken to be stuck.  The time is below
+// launch::SuperviseOptions::failure_grace, within which the samples have to be posted.
 constexpr milliseconds kStuckGrace{400};
 
 void tell_so_far(const WindowAccess& window) {
@@ -43,16 +43,17 @@ void tell_so_far(const WindowAccess& window) {
       window.tell(window.take());
     }
   } catch (const WorldError&) {
-    return;  // the store is gone; what made the step hang is to be told
+    return;  // the store is gone; the error that made the step hang is to be reported
   }
 }
 
-// For a step that hangs and cannot be woken: tells the samples, ends the process.
+// Returns the handler of a step that hangs and cannot be woken: it posts the samples so far and
+// ends the process.
 std::function<void(const std::exception_ptr&)> end_of(const engines::World& world,
                                                       const CaseOptions& options,
                                                       WindowAccess* window) {
   return [&world, &options, window](const std::exception_ptr& why) {
-    std::unique_lock<std::mutex> held;  // to the end: the samples are taken
+    std::unique_lock<std::mutex> held;  // held to the end, because the samples are taken
     if (window != nullptr) {
       held = std::unique_lock(window->mutex);
       tell_so_far(*window);
@@ -65,14 +66,14 @@ std::function<void(const std::exception_ptr&)> end_of(const engines::World& worl
   };
 }
 
-// One for each trainer: while it lives, its communication thread has to beat.
+// Returns a claim for one trainer: while it lives, the trainer's communication thread has to beat.
 std::unique_ptr<Heartbeat::Claim> claim_of(const CaseOptions& options) {
   return options.limits.heartbeat == nullptr
              ? nullptr
              : std::make_unique<Heartbeat::Claim>(*options.limits.heartbeat);
 }
 
-// The window of steps that are measured, with all communication.
+// The measured window of steps with all communication, and what it needs.
 struct CaseWindow {
   Trainer& trainer;
   const records::Configuration& configuration;
@@ -83,8 +84,8 @@ struct CaseWindow {
   WindowAccess& access;
 };
 
-// Blocks of steps with and without communication in turn, all ranks that train computing at once in
-// both.
+// Measures blocks of steps with and without communication in turn.  In both, all ranks that train
+// compute at once.
 void measure_exposed(const engines::World& world, const CaseWindow& window,
                      records::RankSamples& samples) {
   const CaseOptions& options = window.options;
@@ -112,7 +113,7 @@ void measure_exposed(const engines::World& world, const CaseWindow& window,
       samples);
 }
 
-// What the trainer recorded, as spans of `rank` that begin at `origin_ns`.
+// Takes what the trainer recorded, as spans of `rank` counted from `origin_ns`.
 std::vector<records::Span> take_spans(Trainer& trainer, std::vector<execution::OpSpan> ops,
                                       int rank, std::int64_t origin_ns) {
   return spans_of({.ops = std::move(ops),
@@ -122,7 +123,8 @@ std::vector<records::Span> take_spans(Trainer& trainer, std::vector<execution::O
                   trainer.input().model, trainer.setup(), rank, origin_ns);
 }
 
-// In the measured window.  A GPU's times cannot be read while a step hangs.
+// Returns the trainer's options for the measured window.  On a GPU the hang handler gets no
+// samples, because a GPU's times cannot be read while a step hangs.
 TrainerOptions window_options(const engines::World& world,
                               const records::Configuration& configuration,
                               const CaseOptions& options, WindowAccess& access) {
@@ -135,7 +137,7 @@ TrainerOptions window_options(const engines::World& world,
   window.dispatcher.record_spans = options.record_spans || configuration.has_tables();
   window.dispatcher.grace = kStuckGrace;
   if (is_master(configuration, world.self.rank)) {
-    window.dispatcher.heartbeat = nullptr;  // it has no steps
+    window.dispatcher.heartbeat = nullptr;  // the master has no steps
   }
   return window;
 }
@@ -182,7 +184,7 @@ records::RankSamples take_samples(const CaseWindow& window, const std::function<
        .progress = progress});
 }
 
-// What is there beside the samples once the window has ended.
+// Keeps the findings beside the samples, once the window has ended.
 void keep_findings(const CaseWindow& window, RankResult& result) {
   Trainer& trainer = window.trainer;
   result.samples.lookups = trainer.take_lookups();
@@ -201,7 +203,7 @@ void keep_findings(const CaseWindow& window, RankResult& result) {
   result.times = {.profile = trainer.input().profile, .alpha_beta = trainer.input().alpha_beta};
 }
 
-// Tells samples of a window that ends early.
+// Returns a function that passes on the samples of a window that ends early, with its lookups.
 std::function<void(records::RankSamples)> with_lookups(
     const CaseWindow& window, const std::optional<records::Lookups>& lookups) {
   return [&](records::RankSamples so_far) {
@@ -213,7 +215,7 @@ std::function<void(records::RankSamples)> with_lookups(
   };
 }
 
-// Says whether anything crosses the network.
+// Measures the window, and returns whether anything crosses the network.
 bool measure_window(const CaseWindow& window, RankResult& result) {
   Trainer& trainer = window.trainer;
   const records::Configuration& c = window.configuration;
@@ -222,7 +224,7 @@ bool measure_window(const CaseWindow& window, RankResult& result) {
   std::optional<records::Lookups> lookups;  // of the whole steps so far
   const auto progress = [&](int done, int total) {
     if (done == c.warmup) {
-      forget_warm_up(window);  // operations under way are of the measured steps
+      forget_warm_up(window);  // operations in flight belong to the measured steps
       trainer.take_lookups();
       coded_before = trainer.executor().coding_ns();
     }
@@ -247,7 +249,7 @@ bool measure_window(const CaseWindow& window, RankResult& result) {
   norms.note_last(result);
   result.wire = trainer.wire(c.steps);
   result.verified = verify(trainer, window.group, window.store);
-  if (!trainer.trains()) {  // samples come from ranks that train
+  if (!trainer.trains()) {  // only ranks that train give samples
     result.samples.peak_memory_bytes = std::exchange(result.samples, {}).peak_memory_bytes;
   }
   return window.group.world > 1 &&

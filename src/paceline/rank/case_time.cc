@@ -23,9 +23,10 @@
 namespace paceline::rank {
 namespace {
 
-constexpr double kFrameworkStartSeconds = 5;  // taken, as its speed is
+// The assumed start time of another framework, whose speed is taken to be that of Paceline.
+constexpr double kFrameworkStartSeconds = 5;
 
-// On the emulated link alone: what overlap hides is not taken from it.
+// Returns the seconds per step on the emulated link alone; nothing is subtracted for overlap.
 double link_seconds(const records::Configuration& c, const Planned& planned) {
   if (c.link.empty()) {
     return 0;
@@ -34,7 +35,8 @@ double link_seconds(const records::Configuration& c, const Planned& planned) {
   return static_cast<double>(planned.wire_bytes) / link.bytes_per_s;
 }
 
-// The first rank trains, the last one serves where servers are apart.
+// Returns the larger of two ranks' bytes: the first rank trains, and the last is a server if
+// servers are ranks of their own.
 std::int64_t written_by_fullest(const plan::Planner& planner, plan::PlanInput input) {
   const std::int64_t first = written_in_replay(planner, input);
   input.rank = input.world - 1;
@@ -103,7 +105,7 @@ Planned plan_case(const records::Configuration& c, const plan::ModelShape& shape
 
 namespace {
 
-// By the times of the profile; nothing for what is no replay.
+// Returns the seconds of a replay, by its profile's times; nothing for a case that is no replay.
 std::optional<double> seconds_of_replay(const records::Configuration& c) {
   if (c.replay.empty()) {
     return std::nullopt;

@@ -24,7 +24,7 @@ namespace paceline::rank {
 namespace {
 
 constexpr std::int64_t kIdleNs = 200'000'000;
-constexpr int kGraceMs = 5000;  // of a guard, which gives its command two
+constexpr int kGraceMs = 5000;  // for a guard, which gives its command two seconds
 
 std::vector<std::string> guarded(const std::vector<std::string>& command) {
   std::vector<std::string> words{std::filesystem::read_symlink("/proc/self/exe").string(),
@@ -71,7 +71,7 @@ Child::~Child() {
 }
 
 std::optional<std::string> Child::take_line() {
-  std::size_t end = pending_.find_first_of("\r\n");  // \r: progress bars
+  std::size_t end = pending_.find_first_of("\r\n");  // progress bars end lines with \r
   if (end == std::string::npos) {
     if (!ended_ || pending_.empty()) {
       return std::nullopt;

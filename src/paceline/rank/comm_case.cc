@@ -44,7 +44,7 @@ at::ScalarType type_of(std::string_view name) {
   throw UsageError("--dtype: " + unknown_name("number type", name, comm_dtypes()));
 }
 
-// Nothing: messages.
+// Returns the pattern of a collective, or nothing for messages.
 std::optional<Pattern> pattern_of(std::string_view operation) {
   for (const Pattern pattern : plan::kPatterns) {
     if (plan::name_of(pattern) == operation) {
@@ -55,7 +55,7 @@ std::optional<Pattern> pattern_of(std::string_view operation) {
   return std::nullopt;
 }
 
-// Returns m: the type holds the sum of any values below m, one a rank, exactly.
+// Returns a number m such that the type holds exactly the sum of `world` values below m.
 std::int64_t modulus(at::ScalarType type, std::int64_t world) {
   const std::int64_t exact = type == at::kBFloat16 ? 256 : type == at::kHalf ? 2048 : 1 << 24;
   return std::clamp<std::int64_t>(exact / world, 2, 251);
@@ -63,7 +63,7 @@ std::int64_t modulus(at::ScalarType type, std::int64_t world) {
 
 using Works = std::vector<engines::Channel::Work>;
 
-// One operation and its buffers on one rank.
+// One operation with its buffers on one rank.
 class Operation {
  public:
   Operation(engines::Channel& channel, std::string_view name, std::int64_t bytes,
@@ -90,8 +90,8 @@ class Operation {
 
   void perform() { wait_for(issue()); }
 
-  // Performs the operation once more on known values, and counts the elements of its result that
-  // are wrong.
+  // Performs the operation once more on known values, and returns the number of wrong elements in
+  // its result.
   std::int64_t count_wrong() {
     for (std::int64_t begin = 0; begin < in_.numel(); begin += kBlock) {
       auto part = in_.narrow(0, begin, std::min(kBlock, in_.numel() - begin));
@@ -285,7 +285,7 @@ CommSamples CommCases::run(std::string_view operation, std::int64_t bytes,
   CommIterations own = iterations;
   own.progress = [&](int done, int total) {
     if (link_ != nullptr && (done == iterations.warmup || done == total)) {
-      linked = link_->take_operations();  // at first the warm-up's
+      linked = link_->take_operations();  // at the first call, those of the warm-up
     }
     if (iterations.progress) {
       iterations.progress(done, total);
@@ -293,7 +293,7 @@ CommSamples CommCases::run(std::string_view operation, std::int64_t bytes,
   };
   CommSamples samples = measure_operation(*channel_, operation, bytes, setting_, own);
   if (link_ != nullptr) {
-    link_->take_operations();  // the check of the values
+    link_->take_operations();  // drops the operation that checked the values
   }
   samples.linked = std::move(linked);
   return samples;

@@ -8,13 +8,14 @@
 namespace paceline::rank {
 namespace {
 
-// A rank without a heartbeat for --timeout has failed.  The ranks that wait for it give up later
-// than that is detected: two heartbeats and a poll later.
+// A rank without a heartbeat for --timeout has failed.  Detecting that takes up to two heartbeats
+// and a poll more, and the ranks that wait for the failed rank must give up only after it.
 constexpr std::chrono::seconds kDetectionFirst{3};
 
 }  // namespace
 
-// Steps and waits of the dispatcher have deadlines of their own.
+// The heartbeat is told to hold (`watch`) during steps and waits, for which the dispatcher has
+// deadlines.
 execution::Dispatcher::Options dispatcher_options(
     const StepLimits& limits, std::function<void(const std::exception_ptr&)> stuck) {
   using launch::Heartbeat;

@@ -75,10 +75,10 @@ std::map<plan::Step, std::int64_t> lookups_by_steps_missed(
 
 namespace {
 
-// A phase of one step.
+// The time span of a phase in one step.
 struct Phase {
   std::int64_t begin = 0, end = 0;
-  std::set<plan::BufferId> written;  // by the kernel that begins it
+  std::set<plan::BufferId> written;  // by the kernel that begins the phase
 };
 
 using Phases = std::map<std::string, Phase>;  // by name
@@ -147,7 +147,7 @@ networks::NetworkOptions network_options(const records::Configuration& c) {
                                    .sequence_length = c.sequence_length,
                                    .zeros = c.as_original};
   if (c.start == "formula") {
-    options.dropout = 0;  // random numbers are the framework's own
+    options.dropout = 0;  // the dropout masks of frameworks differ
   }
   if (const auto job = embedding_job_of(c)) {
     strategies::check_job(*job);

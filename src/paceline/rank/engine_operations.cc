@@ -21,8 +21,8 @@ namespace {
 
 using nlohmann::json;
 
-// Where ranks sit on several hosts (`one_clock` false), times are counted from the first measured
-// operation, which all of them began together.
+// If the ranks are on several hosts (`one_clock` false), times on the emulated link are counted
+// from the first measured operation, which all ranks began together.
 std::string text_of(const CommSamples& samples, bool one_clock) {
   return json{{"bytes", samples.bytes},
               {"duration_ns", samples.duration_ns},
@@ -41,7 +41,7 @@ CommSamples samples_from(const std::string& text) {
           .linked = linked_operations_from(all.at("linked"))};
 }
 
-// Adds a rank's samples: the longest duration of each iteration counts.
+// Adds a rank's samples to the record, which keeps the longest duration of each iteration.
 void merge(const CommSamples& samples, records::CommRecord& record) {
   record.bytes = samples.bytes;
   record.wire_bytes = std::max(record.wire_bytes, samples.wire_bytes);
@@ -62,7 +62,7 @@ void check_link_model(const std::vector<std::vector<engines::LinkedOperation>>& 
   }
 }
 
-// Measures the line before and after the operations.
+// Performs the operations of `paceline comm`, and measures the line rate before and after them.
 class EngineOperations final : public Workload {
  public:
   explicit EngineOperations(SessionContext& session)
@@ -70,7 +70,7 @@ class EngineOperations final : public Workload {
         world_(session.world),
         sweep_(*session.job.operations),
         timeout_(session.job.settings.timeout_ms()),
-        // Its ranks do little but wait for each other.
+        // Ranks in this job do little but wait for each other.
         hold_(session.context.heartbeat, launch::Heartbeat::Hold::For::kPeers),
         rows_(comm_rows(sweep_.operations, sweep_.sizes, sweep_.dtype, world_.self.world)) {}
 

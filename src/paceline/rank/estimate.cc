@@ -29,8 +29,8 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Estimate, rejection, rejected, first_step_s)
 namespace {
 
 constexpr double kAskAboveSeconds = 30 * 60;
-// Two trainers are alive while pairs are measured; in a replay the one without communication writes
-// nothing.
+// Returns the memory of a rank.  Two trainers are alive while steps without communication are
+// measured; in a replay the trainer without communication writes nothing.
 std::int64_t memory_of(const records::Configuration& c, const Probe& probe,
                        const Planned& planned) {
   if (!c.replay.empty()) {
@@ -39,8 +39,9 @@ std::int64_t memory_of(const records::Configuration& c, const Probe& probe,
   return probe.memory_bytes + (measures_pairs(c) ? probe.state_bytes : 0);
 }
 
-// The memory of each rank on this host.  These are the first `here` ranks of the job.  In a job
-// with tables the probe says what a rank takes beside what is counted of its plan.
+// Returns the memory of each rank on this host, which are the first `here` ranks of the job.  In a
+// job with embedding tables, adds what the probe used beyond its plan's buffers to each rank's
+// plan.
 std::vector<std::int64_t> memory_of_ranks(const records::Configuration& c, const Probe& probe,
                                           const Planned& planned, int here) {
   std::vector<std::int64_t> memory(static_cast<std::size_t>(here), memory_of(c, probe, planned));
@@ -57,13 +58,13 @@ std::vector<std::int64_t> memory_of_ranks(const records::Configuration& c, const
   return memory;
 }
 
-// What the cases take together, as far as it has been looked at.
+// The totals of the cases that have been estimated so far.
 struct Sum {
   double seconds = 0;
-  std::int64_t memory_bytes = 0;  // of the largest rank
+  std::int64_t memory_bytes = 0;  // of the rank that needs most
 };
 
-// What needs less memory than the case.
+// Returns advice on what needs less memory than the case.
 std::string smaller_than(const records::Configuration& c, std::int64_t ranks_that_fit,
                          const std::string& experiment) {
   std::string text = "use fewer ranks, a smaller --batch-size or --image-size";
@@ -73,7 +74,7 @@ std::string smaller_than(const records::Configuration& c, std::int64_t ranks_tha
         "or a smaller --embedding-dim",
         c.model == "dlrm" ? "a smaller --batch-size, " : "");
   }
-  if (!c.replay.empty()) {  // its batch is the profile's
+  if (!c.replay.empty()) {  // a replay's batch size is that of its profile
     text = fmt::format("use {}--replay FILE of a smaller network",
                        ranks_that_fit < 1
                            ? ""
@@ -83,7 +84,8 @@ std::string smaller_than(const records::Configuration& c, std::int64_t ranks_tha
   return smaller.empty() ? text : fmt::format("{}, or `paceline run {}`", text, smaller);
 }
 
-// `ranks`: what each rank on this host takes.
+// Returns why the case does not fit in memory, or an empty text.  `ranks` has the bytes of each
+// rank on this host.
 std::string memory_rejection(const records::Configuration& c, const Probe& probe,
                              const std::vector<std::int64_t>& ranks,
                              const std::string& experiment) {
@@ -100,7 +102,8 @@ std::string memory_rejection(const records::Configuration& c, const Probe& probe
                      smaller_than(c, probe.fits ? memory / ranks.front() : 0, experiment));
 }
 
-// `runs` are all that is to be done; a case that is repeated counts once.
+// Returns the estimate as text.  `runs` holds every run of a case; a repeated case counts as one
+// case.
 std::string sum_text(const Sum& sum, const std::vector<records::Configuration>& runs) {
   std::set<std::string> keys;
   for (const records::Configuration& c : runs) {
@@ -118,13 +121,14 @@ std::string sum_text(const Sum& sum, const std::vector<records::Configuration>& 
           : "");
 }
 
-// The cases, those first that need most memory by their shapes.
+// Sorts the cases so that those that need most memory by their networks' shapes come first.
 std::vector<records::Configuration> largest_first(std::vector<records::Configuration> cases) {
   std::ranges::stable_sort(cases, std::ranges::greater(), least_memory_of);
   return cases;
 }
 
-// Why a case does not fit, by its network's shape alone; empty where that does not tell.
+// Returns why a case does not fit, by its network's shape alone; empty if the shape does not show
+// it.
 std::string rejection_by_shape(const records::Configuration& c, const engines::World& world,
                                const std::string& experiment) {
   const std::int64_t least = least_memory_of(c);
@@ -144,7 +148,7 @@ std::int64_t count_networks(const std::vector<records::Configuration>& cases) {
   return std::ssize(networks);
 }
 
-// Probes of networks, each once.
+// The probes of networks, each made once.
 class Probes {
  public:
   Probes(const engines::World& world, const EstimateOptions& options, std::int64_t networks)
@@ -182,7 +186,7 @@ class Estimator {
   Estimator(const engines::World& world, const EstimateOptions& options, std::int64_t networks)
       : world_(world), options_(options), probes_(world, options, networks) {}
 
-  // The estimate of the cases, the first of which need most memory.
+  // Returns the estimate of `cases`, which must be sorted by largest_first().
   Estimate of(const std::vector<records::Configuration>& cases) {
     std::vector<records::Configuration> accepted;
     for (const records::Configuration& c : cases) {
@@ -213,7 +217,8 @@ class Estimator {
   }
 
  private:
-  // Empty where the case can run; its time and memory count then.
+  // Returns why the case is rejected.  If the text is empty, its time and memory are added to the
+  // sum.
   std::string rejection_of(const records::Configuration& c) {
     if (const auto known = found_.rejected.find(c.key()); known != found_.rejected.end()) {
       return known->second;
@@ -256,7 +261,8 @@ std::string network_of(const records::Configuration& c) {
                         &Configuration::threads, &Configuration::replay, &Configuration::stretch,
                         // The dense network's width comes from the tables.
                         &Configuration::servers, &Configuration::embeddings});
-  // Of the dense network by itself, too, which has no tables.
+  // The embedding dimension also counts for a network without tables, such as the dense network
+  // alone.
   return fmt::format("{} embedding_dim={}", network, c.embedding_dim);
 }
 

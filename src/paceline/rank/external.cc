@@ -31,7 +31,7 @@ using records::Configuration;
 
 constexpr const char* kFailedKey = "failed";
 
-// Where the processes of the external command meet.
+// Agrees on the address and port where the processes of the external command meet.
 OutsidePlace share_place(const engines::World& world, int ranks, launch::PrefixStore& store) {
   if (world.self.rank == 0) {
     store.set("rendezvous/host", engines::on_one_host(world.hosts) ? "127.0.0.1" : world.self.host);
@@ -48,8 +48,8 @@ OutsidePlace share_place(const engines::World& world, int ranks, launch::PrefixS
           .master_port = store.wait("rendezvous/port")};
 }
 
-// How long the command may write nothing.  It starts and ends slowly; in between it writes once a
-// second, or after each step where that takes longer.
+// How long the command may write nothing.  It starts and ends slowly.  In between it writes once a
+// second, or after each step if a step takes longer.
 class SilenceLimit {
  public:
   explicit SilenceLimit(std::chrono::nanoseconds timeout) : timeout_(timeout) {}
@@ -76,8 +76,7 @@ class SilenceLimit {
   bool moving_ = false;
 };
 
-// Throws OutsideFailure where there are no samples, or those of more ranks than one and fewer than
-// all.
+// Throws OutsideFailure if there are no samples, or samples of several ranks but not of all.
 void check_all_ranks(const Configuration& c, const std::vector<records::RankSamples>& ranks) {
   if (ranks.empty()) {
     throw OutsideFailure(
@@ -92,7 +91,7 @@ void check_all_ranks(const Configuration& c, const std::vector<records::RankSamp
   }
 }
 
-// One process's command of a case.
+// The command that one process runs for a case.
 class Execution {
  public:
   Execution(const engines::RankContext& context, const Configuration& configuration,
@@ -113,7 +112,7 @@ class Execution {
                  .log = options_.log});
     try {
       read(child, began);
-    } catch (const WorldError& error) {  // of silence
+    } catch (const WorldError& error) {  // the command was silent too long
       throw OutsideFailure("timeout", error.what());
     }
     check_exit_code(child.wait());
@@ -130,7 +129,7 @@ class Execution {
     const auto idle = [&] {
       options_.progress(reader_.done(), total_);
       if (context_.world.store->get(options_.prefix + kFailedKey)) {
-        throw OutsideFailure("", "");  // another rank's is told
+        throw OutsideFailure("", "");  // the failure of another rank is reported
       }
       const double seconds = static_cast<double>(steady_ns() - began) * 1e-9;
       if (seconds > options_.settings.deadline) {
@@ -150,13 +149,15 @@ class Execution {
     }
   }
 
-  // One rank of a command may write the steps of all.
+  // Returns whether this rank's command may write no steps, because one rank may write those of
+  // all.
   bool leaves_output_to_another() const {
     return !configuration_.command.empty() && configuration_.ranks > 1 &&
            !cases::starts_its_ranks(configuration_);
   }
 
-  // A rank that leaves the output to another one is silent as long as that one goes on.
+  // Returns the next line.  A rank that leaves the output to another rank may be silent as long as
+  // that rank makes progress.
   std::optional<std::string> next_line(Child& child, const SilenceLimit& limit,
                                        const std::function<void()>& idle) {
     while (true) {
@@ -212,7 +213,7 @@ void make_folder_of(const std::string& log) {
   }
 }
 
-// {"status": .., "message": ..} of the first failure of any rank.
+// Takes the first failure of any rank, written as {"status": .., "message": ..}.
 void take_failure(const std::string& text, records::RunRecord& part) {
   const auto told = nlohmann::json::parse(text);
   part.status = told.at("status");

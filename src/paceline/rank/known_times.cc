@@ -57,13 +57,13 @@ bool asks_for_times(const Configuration& c) {
   return c.ranks > 1 && strategies::needs_times(strategies::strategy_of(c));
 }
 
-// What layers' times hold for.
+// Returns the key of layers' times: all on which they depend.
 std::string layers_of(const Configuration& c, const std::string& placement) {
   return fmt::format("layers {} {}", network_of(c), placement);
 }
 
-// What collectives' times hold for: the largest size is the model's, and on a CPU ranks compute
-// meanwhile.
+// Returns the key of collectives' times: all on which they depend.  The model counts because it
+// sets the largest size, and the threads because ranks on a CPU compute during the measurement.
 std::string collectives_of(const Configuration& c, const std::string& placement) {
   return fmt::format(
       "collectives {} {}",

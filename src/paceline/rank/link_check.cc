@@ -22,7 +22,7 @@ namespace paceline::rank {
 namespace {
 
 struct Ends {
-  int seen = 0;  // by so many members
+  int seen = 0;  // the number of members that recorded it
   std::int64_t modelled_ns = std::numeric_limits<std::int64_t>::min();
   std::int64_t engine_ns = std::numeric_limits<std::int64_t>::min();
 };
@@ -31,7 +31,7 @@ struct Interval {
   std::int64_t begin = 0, end = 0;
 };
 
-// The length of the union.
+// Returns the length of the union of the intervals.
 std::int64_t covered(std::vector<Interval> intervals) {
   std::ranges::sort(intervals, {}, &Interval::begin);
   std::int64_t total = 0;
@@ -84,7 +84,7 @@ records::LinkCheck check_link(const std::vector<std::vector<engines::LinkedOpera
   std::vector<Interval> overdue;
   for (const auto& [name, ends] : all) {
     if (ends.seen < name.members) {
-      continue;  // it began before the window on some of them
+      continue;  // on some members it began before the window
     }
     const std::int64_t slack = by_stretch(ends.modelled_ns - ends.engine_ns);
     check.slack_ns = check.operations == 0 ? slack : std::min(check.slack_ns, slack);
@@ -100,7 +100,7 @@ records::LinkCheck check_link(const std::vector<std::vector<engines::LinkedOpera
 
 bool is_as_long_as_its_link(const records::CommRecord& record) {
   const cluster::LinkSpec link = cluster::parse_link("--link", record.link);
-  int latencies = 1;  // of a message
+  int latencies = 1;  // a message has one latency
   for (const plan::Pattern pattern : plan::kPatterns) {
     if (plan::name_of(pattern) == record.operation) {
       latencies = cluster::latencies_of(pattern, record.ranks);

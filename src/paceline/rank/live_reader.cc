@@ -23,7 +23,7 @@
 namespace paceline::rank {
 namespace {
 
-constexpr std::chrono::seconds kLongestAnswer(60);  // its start on a busy machine too
+constexpr std::chrono::seconds kLongestAnswer(60);  // the process may start slowly
 
 [[noreturn]] void fail_reading(const char* how) {
   throw OutsideFailure(
@@ -51,7 +51,7 @@ LiveReader::LiveReader(const records::Configuration& configuration, int rank) : 
 }
 
 LiveReader::~LiveReader() {
-  socket_.close();  // which ends the process
+  socket_.close();  // this ends the process
   int status = 0;
   while (pid_ > 0 && ::waitpid(pid_, &status, 0) < 0 && errno == EINTR) {
   }
@@ -64,12 +64,12 @@ void LiveReader::take(const std::string& line, std::int64_t since_start_ns) {
 records::RunRecord LiveReader::finish() {
   try {
     return records::from_json(ask("end"));
-  } catch (const UsageError& error) {  // a value of an event is none of a record
+  } catch (const UsageError& error) {  // an event has a value that no record may have
     throw OutsideFailure("bad-output", error.what());
   }
 }
 
-// The answer to a line.
+// Sends a line, and returns the answer.
 nlohmann::json LiveReader::ask(const std::string& line) {
   const std::string request = line + "\n";
   std::string_view rest = request;

@@ -48,7 +48,7 @@ MappedData::~MappedData() {
   munmap(const_cast<unsigned char*>(bytes_), static_cast<std::size_t>(file_.bytes()));
 }
 
-// Plain loops: a second thread in ATen's would start threads of its own.
+// Converts with plain loops, because ATen's loops in a second thread would start more threads.
 networks::Samples MappedData::read(const std::vector<std::int64_t>& numbers) const {
   const auto count = static_cast<std::int64_t>(numbers.size());
   networks::Samples samples{

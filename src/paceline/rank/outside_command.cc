@@ -23,13 +23,13 @@ namespace {
 
 using records::Configuration;
 
-// The adapter that performs a strategy of PyTorch's own.
+// Returns the adapter that performs one of PyTorch's own strategies.
 std::string adapter_for(const strategies::StrategySpec& spec) {
   return spec.whole.row->name == "fsdp2" ? "pytorch-fsdp2" : "pytorch-ddp";
 }
 
-// What one rank needs of the configuration (docs/adapters.md); what a command's case does not know
-// is left out.
+// Returns what one rank needs of the configuration (docs/adapters.md).  A key whose value the case
+// of a user's command does not state is left out.
 nlohmann::json case_of(const Configuration& c) {
   nlohmann::json handed = nlohmann::json::object();
   for (const std::string_view name : cases::handed_over_keys()) {
@@ -62,9 +62,9 @@ std::map<std::string, std::string> place_of(const Configuration& c, const Outsid
   return variables;
 }
 
-// Variables of the launcher that started Paceline, which are not the program's: of MPI and Slurm
-// only where not all ranks take part, so that a program may join the job of MPI in its rank's
-// place.
+// Returns the variables of the launcher that started Paceline, which the program must not get.
+// Those of MPI and Slurm are included only if not all ranks take part: otherwise the program may
+// join the job of MPI in its rank's place.
 std::vector<std::string> not_passed_on(const Configuration& c, const OutsidePlace& place) {
   return launch::rank_variables(place.world == 0 || place.world == c.ranks
                                     ? launch::RankVariables::kTorch
