@@ -23,7 +23,7 @@
 namespace paceline::rank {
 namespace {
 
-/// The median over the rounds of the slowest rank's time.
+/// Returns the median over the rounds of the slowest rank's time.
 stats::SizedTime time_of(engines::Channel& channel, std::string_view operation, std::int64_t bytes,
                          at::Device device, const engines::PeerWait& peers) {
   const CommSamples samples = measure_operation(

@@ -16,7 +16,7 @@
 namespace paceline::rank {
 namespace {
 
-// Where the first step takes longer, no second one is timed: one-off work is then a small share.
+// If the first step takes longer, no second step is timed: one-off work is then a small share.
 constexpr double kSecondStepBelowSeconds = 5;
 
 Probe probe(const engines::World& world, const records::Configuration& configuration,
@@ -44,8 +44,8 @@ Probe probe(const engines::World& world, const records::Configuration& configura
   return probe;
 }
 
-// The number in "... you tried to allocate 123 bytes" of torch's allocator; nothing for any other
-// error.
+// Returns the number in "... you tried to allocate 123 bytes" of torch's allocator, or nothing for
+// any other error.
 std::optional<std::int64_t> rejected_bytes(const std::string& message) {
   static const std::regex tried("tried to allocate ([0-9]{1,18}) bytes");
   std::smatch match;

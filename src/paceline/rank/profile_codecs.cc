@@ -35,7 +35,7 @@ plan::PlanInput input_of(const plan::ModelShape& model) {
   return input;
 }
 
-/// The kernels of one rank, without ranks to talk to.
+/// Runs the kernels of one rank's plan without any other rank.
 class CodecBench {
  public:
   CodecBench(const plan::ModelShape& model, const std::string& codec)
@@ -49,7 +49,7 @@ class CodecBench {
 
   std::int64_t bytes() const { return static_cast<std::int64_t>(gradients().nbytes()); }
 
-  /// New gradients, a memcpy of them, then the kernels.
+  /// Makes new gradients, times a memcpy of them, and then times the kernels.
   void run(plan::Step step) {
     gradients().normal_();
     std::int64_t began = steady_ns();
@@ -122,7 +122,7 @@ class CodecBench {
     return last;
   }
 
-  /// The other rank sends what this one does.
+  /// Fills in what the other rank would send, which is taken to equal what this rank sends.
   void stand_in_for(const plan::Op& op) const {
     if (const auto* exchange = std::get_if<plan::Exchange>(&op.work)) {
       for (std::size_t i = 0; i < exchange->receives.size(); ++i) {
@@ -146,7 +146,7 @@ class CodecBench {
   runtime::Operands operands_;
   at::Tensor copy_;
   std::vector<double> copy_ns_, encode_ns_, decode_ns_;
-  std::map<std::size_t, std::vector<double>> kernel_ns_;  // by op
+  std::map<std::size_t, std::vector<double>> kernel_ns_;  // by the op's index
 };
 
 }  // namespace
@@ -161,7 +161,7 @@ std::vector<cluster::CodecTime> profile_codecs(
   for (const auto& row : strategies::codecs()) {
     const std::string codec(row.name);
     if (row.guarantee == strategies::Guarantee::kNeutral) {
-      continue;  // it codes nothing
+      continue;  // a neutral codec codes nothing
     }
     begun(codec);
     try {
@@ -173,7 +173,7 @@ std::vector<cluster::CodecTime> profile_codecs(
       }
       times.push_back(bench.result(codec));
     } catch (const UsageError&) {
-      continue;  // its mathematics rejects the model
+      continue;  // the codec rejects the model
     }
   }
   at::set_num_threads(threads);

@@ -34,7 +34,7 @@
 namespace paceline::rank {
 namespace {
 
-/// Bytes that this thread has allocated and not freed since it was made.
+/// Counts the bytes that this thread has allocated and not freed since the meter was made.
 class MemoryMeter final : public c10::MemoryReportingInfoBase {
  public:
   void reportMemoryUsage(void* /*pointer*/, std::int64_t bytes, std::size_t /*allocated*/,
@@ -48,7 +48,7 @@ class MemoryMeter final : public c10::MemoryReportingInfoBase {
   std::int64_t bytes_ = 0;
 };
 
-/// The network with all that one of its steps needs.
+/// The measured network with all that one of its steps needs.
 class Subject {
  public:
   explicit Subject(const records::Configuration& c)
@@ -78,12 +78,12 @@ class Subject {
         traced_, [this] { return loss(); }, device_, options);
   }
 
-  /// One forward; `entered` is called at every gate.
+  /// Runs one forward pass; calls `entered` when the pass enters a module.
   at::Tensor forward(const std::function<void(plan::ModuleId)>& entered) {
     runtime::EntryWatch watch(entered);
     const runtime::BoundGates bound(traced_.gated, watch);
     if (traced_.gated.front() == nullptr) {
-      entered(plan::ModuleId{0});  // the root's unit
+      entered(plan::ModuleId{0});  // if the root module has no gate
     }
     return loss();
   }
@@ -101,7 +101,7 @@ class Subject {
   runtime::TracedNetwork traced_;
 };
 
-/// Bytes that each module's forward leaves behind.
+/// Returns the bytes that each module's forward pass leaves allocated.
 std::vector<std::int64_t> activation_bytes(Subject& subject, std::size_t modules) {
   const auto meter = std::make_shared<MemoryMeter>();
   std::vector<std::int64_t> kept(modules, 0);
@@ -122,7 +122,7 @@ std::vector<std::int64_t> activation_bytes(Subject& subject, std::size_t modules
   return kept;
 }
 
-/// The median of one update of all parameters, as training performs it.
+/// Returns the median time of one update of all parameters, as training performs it.
 std::optional<plan::Picoseconds> update_time(records::Configuration c) {
   c.strategy = "none";
   c.ranks = 1;

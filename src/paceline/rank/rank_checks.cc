@@ -16,9 +16,10 @@ namespace {
 
 constexpr std::int64_t kElementsAtOnce = 1 << 20;  // 8 MiB of doubles
 
-// All-reduces whole numbers, whose sums are exact in fp32, by the engine that was measured.
+// Returns whether the measured engine all-reduces whole numbers correctly: in fp32 their sums are
+// exact.
 bool integers_add_up(engines::Channel& channel, const engines::PeerWait& peers) {
-  constexpr std::int64_t kCount = 100'003;  // no multiple of any small world
+  constexpr std::int64_t kCount = 100'003;  // not a multiple of any small world
   const at::Tensor index = at::arange(kCount, at::kLong).remainder(251);
   const at::Tensor mine = (index * (channel.rank() + 1)).to(at::kFloat);
   peers.wait_for(channel.all_reduce(mine, plan::Reduce::kSum));
@@ -27,7 +28,7 @@ bool integers_add_up(engines::Channel& channel, const engines::PeerWait& peers) 
   return at::equal(mine.cpu(), expected);
 }
 
-// Of ranks 0 .. members-1 of the group.
+// Connects ranks 0 .. members-1 of the group.
 std::unique_ptr<engines::Channel> connect(const RankGroup& group, const std::string& name,
                                           int members) {
   return group.engine->connect({.name = group.name + "/" + name,
@@ -44,8 +45,8 @@ strategies::Guarantee guarantee_of(const records::Configuration& configuration) 
   return strategies::strategy_of(configuration).guarantee();
 }
 
-// How far the ranks' values are from their mean m: the root mean square over the ranks of |x - m| /
-// |m|, in double precision.  Nothing where the mean is zero.
+// Returns how far the ranks' values x are from their mean m: the root mean square over the ranks of
+// |x - m| / |m|, in double precision.  Nothing if the mean is zero.
 std::optional<double> consensus_distance(engines::Channel& channel, const at::Tensor& values,
                                          const engines::PeerWait& peers) {
   const at::NoGradGuard no_grad;
@@ -69,7 +70,7 @@ std::optional<double> consensus_distance(engines::Channel& channel, const at::Te
   return std::sqrt(deviation.item<double>() / channel.world() / mean_norm);
 }
 
-// How many averages missed so many of the newest steps, by that number, from 0 on; empty where no
+// Returns, for each number n from 0 on, how many averages missed the n newest steps.  Empty if no
 // average may miss any.
 std::vector<std::int64_t> averages_by_steps_missed(
     const std::map<plan::Step, std::int64_t>& counted) {
@@ -98,7 +99,7 @@ std::map<std::string, bool> verify(Trainer& trainer, const RankGroup& group,
     verified["integer_sums"] = integers_add_up(*channel, group.peers);
   }
   if (!configuration.replay.empty() || !trainer.trains()) {
-    return verified;  // no parameters
+    return verified;  // there are no parameters
   }
   const std::string mine = std::to_string(trainer.parameter_digest());
   store.set(fmt::format("digest/{}", group.rank), mine);

@@ -73,7 +73,7 @@ void check_hosts(SessionContext& session) {
                           "compare on equal hosts, or use --require-same-topology"};
 }
 
-// Ranks that train are bound to cores of their own while the result lives.
+// Prepares the session.  Ranks that train are bound to their own cores while the result lives.
 std::unique_ptr<CorePin> set_up(SessionContext& session) {
   const cases::JobSpec& job = session.job;
   start_engines(cases::engines_of(job), job.settings.timeout_ms(), [&] { session.idle(); });

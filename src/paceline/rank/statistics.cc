@@ -14,8 +14,8 @@
 namespace paceline::rank {
 namespace {
 
-/// The running means and variances of a gated unit; counts of batches, which are the same on all
-/// ranks, are none of them.
+/// Returns the running means and variances of a gated unit.  Leaves out the counts of batches,
+/// which are the same on all ranks.
 std::vector<at::Tensor> statistics_of(networks::Gated* gated) {
   std::vector<at::Tensor> found;
   if (auto* const module = dynamic_cast<torch::nn::Module*>(gated)) {

@@ -44,8 +44,8 @@ records::Span span_of(const execution::OpSpan& op, const plan::Op& what,
   return span;
 }
 
-// The step in whose forward or backward `time_ns` lies, else the last before; nothing where that
-// was not recorded.
+// Returns the step in whose forward or backward pass `time_ns` lies, or the last step that began
+// before; nothing if there is none.
 std::optional<std::int64_t> step_at(const std::vector<PhaseSpan>& phases, std::int64_t time_ns) {
   std::optional<std::int64_t> step;
   for (const PhaseSpan& phase : phases) {

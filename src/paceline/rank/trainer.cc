@@ -17,7 +17,7 @@
 namespace paceline::rank {
 namespace {
 
-// As PyTorch's GradScaler starts.
+// The initial scale of PyTorch's GradScaler.
 constexpr double kInitialLossScale = 65536;
 
 }  // namespace
@@ -52,14 +52,14 @@ Trainer::Trainer(records::Configuration configuration, RankGroup group, TrainerO
 }
 
 Trainer::~Trainer() {
-  // Hooks and gates refer to the executor, channels to the store.
+  // Hooks and gates refer to the executor, and channels to the store.
   executor_.reset();
   reducer_.reset();
   pick_channels_.clear();
   channels_.clear();
 }
 
-// A rank that rejects the case alone does so before it comes here.
+// A rank that rejects the case on its own does so before this call.
 void Trainer::wait_before_connecting() const {
   if (ranks_.before_connecting) {
     ranks_.before_connecting();
@@ -69,7 +69,7 @@ void Trainer::wait_before_connecting() const {
 at::Tensor Trainer::loss_of(const networks::Batch& batch) {
   const networks::Autocast autocast(precision_, ranks_.device.type());
   const at::Tensor loss = network_->loss(batch);
-  return batches_.size() == 1 || batch.integers  // a sum, no mean
+  return batches_.size() == 1 || batch.integers  // the loss is a sum, not a mean
              ? loss
              : loss / static_cast<double>(batches_.size());
 }
@@ -105,16 +105,16 @@ void Trainer::backward() {
     loss.backward();
     return;
   }
-  // All Forward are complete, so the scale is this step's (Note [Loss scaling] in plan/program.h);
-  // a copy, because the plan changes it in place.
+  // All Forward ops are complete, so the scale is that of this step (Note [Loss scaling] in
+  // plan/program.h).  It is copied, because the plan changes it in place.
   loss.backward(memory_->scalar(plan::kLossScale)->reshape({}).clone());
 }
 
 // Note [The learning rate of a step]
-// The training thread is no op of the plan, and updates read the rate.  It is set when all Forward
-// of a step are complete and no Backward is.  Each value that an update of the step before writes
-// is read by one of these Forward, so that update has read the rate; the updates of this step read
-// gradients.
+// Updates read the learning rate, which the training thread sets outside of the plan.  It does so
+// when all Forward ops of a step are complete and no Backward op is.  The values that an update of
+// the previous step writes are read by one of these Forward ops, so that update has already read
+// its rate.  The updates of this step wait for gradients, so they have not read theirs.
 void Trainer::set_learning_rate(plan::Step step) {
   if (configuration_.lr_warmup == 0 && configuration_.lr_decay.empty()) {
     return;
@@ -131,7 +131,7 @@ std::string Trainer::role() const {
 }
 
 void Trainer::begin_step() {
-  if (reducer_ != nullptr) {  // which ends its operations within the step
+  if (reducer_ != nullptr) {  // the Reducer ends its operations within the step
     channels_.front()->belong_to(executor_->steps_begun());
   }
   executor_->begin_step();
@@ -190,7 +190,7 @@ StepTimes Trainer::step() {
 
 void Trainer::drain() {
   executor_->drain();
-  executor_->take_waited_ns();  // of no step
+  executor_->take_waited_ns();  // this wait belongs to no step
   if (replay_ != nullptr) {
     replay_->interrupt();
   }
@@ -238,7 +238,7 @@ std::int64_t Trainer::parameter_digest() const {
       continue;
     }
     const at::Tensor& parameter = traced_.parameters[p];
-    // Bit patterns as integers: their sum, weighted by position, wraps alike everywhere.
+    // The sum of the bit patterns as integers, weighted by position; it wraps alike on all ranks.
     const at::Tensor words = parameter.reshape({-1})
                                  .view(parameter.element_size() == 2   ? at::kShort
                                        : parameter.element_size() == 4 ? at::kInt

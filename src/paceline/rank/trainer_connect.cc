@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a trainer connects to: the other ranks, and the executor of its plan.
+// How a trainer connects to the other ranks, and how it makes the executor of its plan.
 #include <algorithm>
 #include <cmath>
 #include <optional>
@@ -43,8 +43,8 @@ runtime::OptimizerSettings update_rule(const records::Configuration& c,
   return rule;
 }
 
-// Writes gradients that no network computes: normally distributed numbers, on every rank others,
-// the same at the begin of each slot.
+// Returns a function that writes gradients which no network computes: normally distributed numbers
+// that differ between ranks and are the same in each slot.
 std::function<void(const at::Tensor& slot)> write_normal(at::ScalarType type, at::Device device,
                                                          int rank) {
   constexpr std::int64_t kNumbers = 1 << 20;
@@ -61,7 +61,7 @@ std::function<void(const at::Tensor& slot)> write_normal(at::ScalarType type, at
   };
 }
 
-// A time limit in a replay, where all takes `stretch` times as long.
+// Returns a time limit for a replay, in which everything takes `stretch` times as long.
 std::chrono::nanoseconds stretched(std::chrono::nanoseconds limit, double stretch) {
   return limit == execution::Deadlines::kNoLimit
              ? limit
@@ -69,12 +69,12 @@ std::chrono::nanoseconds stretched(std::chrono::nanoseconds limit, double stretc
                    std::llround(static_cast<double>(limit.count()) * std::max(1.0, stretch)));
 }
 
-// Beside those on which the network computes.
+// Returns whether a core is left beside those on which the network computes.
 bool has_spare_core() { return available_cores() > at::get_num_threads(); }
 
 }  // namespace
 
-// Null where this rank is no member.
+// Returns null if this rank is no member.
 std::unique_ptr<engines::Channel> Trainer::connect_to(const plan::Communicator& group) {
   return connect_to(group, *ranks_.engine, ranks_.device);
 }
@@ -97,7 +97,7 @@ std::unique_ptr<engines::Channel> Trainer::connect_to(const plan::Communicator& 
                          .largest_operation = largest_operation_});
 }
 
-// Picks are numbers of the host, whatever the device.
+// Picks are numbers on the host, so their channel is one of the CPU on every device.
 std::unique_ptr<engines::Channel> Trainer::connect_for_picks(const plan::Communicator& group) {
   const plan::Communicator picks{.name = group.name + "/picks", .members = group.members};
   if (ranks_.device.is_cpu()) {
@@ -195,10 +195,10 @@ void Trainer::make_executor(runtime::Channels by_id) {
 
 void Trainer::start_from_rank_zero() {
   if (training().size() == 1 || replay_ != nullptr || !trains()) {
-    return;  // a replay's ranks hold equal zeros
+    return;  // the ranks of a replay hold equal zeros
   }
   if (channels_.empty() && !options_.rule) {
-    return;  // the seed has made the networks equal, unless network and rule are a user's
+    return;  // equal seeds made the networks equal, unless the caller gives them
   }
   std::unique_ptr<engines::Channel> own;
   engines::Channel* channel = channels_.empty() ? nullptr : channels_.front().get();
@@ -213,7 +213,7 @@ void Trainer::start_from_rank_zero() {
   memory_->start_from_parameters();
   for (at::Tensor& buffer : network_->buffers()) {
     const at::Tensor dense = buffer.contiguous();
-    // Engines have no booleans.
+    // Engines cannot send booleans.
     ranks_.peers.wait_for(
         channel->broadcast(dense.scalar_type() == at::kBool ? dense.view(at::kByte) : dense, 0));
     buffer.copy_(dense);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a trainer makes before its first step: network, plan, memory.
+// What a trainer makes before its first step: the network, the plan and the memory.
 #include <algorithm>
 #include <chrono>
 #include <future>
@@ -25,7 +25,7 @@
 namespace paceline::rank {
 namespace {
 
-// Above it collectives are taken to go on along their line.
+// The time of larger collectives is extrapolated along the fitted line.
 constexpr std::int64_t kLargestTimedBytes = 16 << 20;
 
 void check_images(const records::Configuration& c) {
@@ -46,7 +46,7 @@ at::ScalarType Trainer::dtype() const {
   return options_.dtype.value_or(networks::parameter_dtype(precision_));
 }
 
-// Tensors of the profile's shapes, without a network and without values.
+// Makes tensors of the profile's shapes, without a network and without values.
 void Trainer::make_replay() {
   replay_ = std::make_unique<Replay>(cluster::read_profile(configuration_.replay),
                                      configuration_.stretch);
@@ -119,7 +119,7 @@ std::shared_ptr<networks::Network> Trainer::new_network() const {
   return network;
 }
 
-// The first batch is there to trace the network with.
+// Reads the data, and takes a first batch with which the network is traced.
 void Trainer::read_data() {
   if (plan::is_mapped(configuration_.data)) {
     mapped_ = std::make_unique<MappedData>(configuration_, ranks_.device, dtype());
@@ -140,7 +140,7 @@ void Trainer::set_batches(const networks::Batch& whole) {
   }
 }
 
-// The inputs and targets of a step beside its lookups, which the plan's kernels draw themselves.
+// Returns the inputs and targets of a step, apart from its lookups, which the plan's kernels draw.
 networks::Batch Trainer::bag_batch(plan::Step step) const {
   return networks::draw_bag_batch(
       *embeddings_, {.seed = configuration_.seed, .trainer = ranks_.rank, .step = step},
@@ -213,8 +213,8 @@ void Trainer::allocate(const plan::Setup& setup) {
   adopt_statistics(traced_, *memory_);
 }
 
-// Measures the times that the strategy needs and lacks: all ranks, on a communicator of their own.
-// The random numbers of the run do not depend on it.
+// Measures the times that the strategy needs and lacks, on all ranks, which connect on a separate
+// communicator.  Restores the random generator, so the run's random numbers do not depend on this.
 void Trainer::measure_times() {
   at::Generator random = at::globalContext().defaultGenerator(ranks_.device);
   const at::Tensor before = random.get_state();
@@ -234,8 +234,8 @@ void Trainer::measure_times() {
   random.set_state(before);
 }
 
-// On a CPU the ranks that train compute meanwhile as in a step: a planner is to weigh the start-up
-// that a bucket will have there, which is many times that of idle ranks.
+// On a CPU the ranks that train also compute during the measurement, as in a step.  A planner has
+// to weigh a bucket's start-up time beside computation, which is many times that on idle ranks.
 plan::AlphaBeta Trainer::measure_collectives(engines::Channel& channel) {
   const bool beside_compute = replay_ == nullptr && ranks_.device.is_cpu();
   const auto measure = [&] {
@@ -245,7 +245,7 @@ plan::AlphaBeta Trainer::measure_collectives(engines::Channel& channel) {
                     ranks_.engine->name()),
         ranks_.peers);
   };
-  // A rank that only waits does so on its main thread, whose waits are watched.
+  // A rank that only waits does so on its main thread, whose waits have a watcher.
   if (!beside_compute || !trains()) {
     return measure();
   }

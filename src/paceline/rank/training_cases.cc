@@ -93,7 +93,7 @@ class TrainingCases final : public Workload {
  private:
   using Progress = std::function<void(int done, int total)>;
 
-  // Posts this rank's result; returns when the case began.
+  // Trains the case and posts this rank's result.  Returns the time when the case began.
   std::int64_t train(const records::Configuration& c, launch::PrefixStore& store, std::size_t index,
                      const Progress& progress) {
     const PlanTimes known = times_->share(c, store);
@@ -119,7 +119,7 @@ class TrainingCases final : public Workload {
     return result.started_ns;
   }
 
-  // Samples come from ranks that train.
+  // Posts the samples so far; only ranks that train have any.
   void tell_so_far(const records::Configuration& c, records::RankSamples samples) const {
     place(samples);
     if (c.discard || (c.has_tables() && samples.rank >= c.trainers)) {
@@ -128,7 +128,7 @@ class TrainingCases final : public Workload {
     try {
       post_so_far(*world_.store, std::move(samples));
     } catch (const WorldError&) {
-      return;  // the store is gone, with the rank that served it
+      return;  // the store is gone with the rank that served it
     }
   }
 
@@ -141,7 +141,7 @@ class TrainingCases final : public Workload {
   std::int64_t perform_outside(const records::Configuration& c, launch::PrefixStore& store,
                                std::size_t index, const std::string& prefix,
                                const Progress& progress) {
-    // Which has a deadline of its own.
+    // The external case has a deadline of its own.
     const launch::Heartbeat::Hold hold(session_.context.heartbeat,
                                        launch::Heartbeat::Hold::For::kWatched);
     records::RunRecord part =
@@ -161,7 +161,7 @@ class TrainingCases final : public Workload {
     return 0;
   }
 
-  // Rank 0: one record of all ranks' results, and their spans.
+  // On rank 0: makes one record of all ranks' results, and adds their spans to the trace.
   void collect(const records::Configuration& c, launch::PrefixStore& store,
                std::int64_t started_ns) {
     records::RunRecord whole = take_results(c, store, cases::processes_of(c));
@@ -193,7 +193,7 @@ class TrainingCases final : public Workload {
     }
   }
 
-  // What a record has beside its figures.
+  // Fills in the fields of a record that are not measured figures.
   void describe(const records::Configuration& c, records::RunRecord& whole) {
     whole.source = source_of(c);
     whole.experiment = job_.experiment.name;

@@ -58,7 +58,7 @@ networks::Batch TrainingData::probe() const {
   return batch_of(set_.train.take(first));
 }
 
-// A regression is evaluated on the samples that were dealt, and only on these.
+// A regression is evaluated on exactly the samples that were dealt to all ranks.
 void TrainingData::deal(int ranks, int rank) {
   const auto shards =
       networks::split_samples(set_.groups, configuration_.split, ranks, configuration_.seed);

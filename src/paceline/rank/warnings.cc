@@ -14,7 +14,7 @@
 namespace paceline::rank {
 namespace {
 
-// 0 where it is not known.
+// Returns the usable cores of a host; 0 if they are not known.
 int usable_cores_of(const records::Environment& environment, const std::string& host) {
   for (const records::HostEnvironment& known : environment.hosts) {
     const auto cores = known.facts.find("usable_cores");
@@ -33,7 +33,7 @@ void add_warnings(const records::Configuration& configuration,
   for (const auto& rank : record.ranks) {
     ++ranks_on[rank.host];
   }
-  if (record.ranks.size() == 1) {  // a command may tell of all its ranks at once
+  if (record.ranks.size() == 1) {  // one command may report for all its ranks
     ranks_on.begin()->second = configuration.ranks;
   }
   for (const auto& [host, ranks] : ranks_on) {
@@ -56,7 +56,7 @@ std::optional<records::Warning> busy_warning(const std::string& host, double loa
   if (load <= cores || load < own + 1) {
     return std::nullopt;
   }
-  int above = cores;  // so that cases of one table say the same
+  int above = cores;  // a power of 2, so that cases of one table say the same
   while (2 * above < load) {
     above *= 2;
   }

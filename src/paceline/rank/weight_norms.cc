@@ -15,7 +15,7 @@
 namespace paceline::rank {
 namespace {
 
-constexpr std::int64_t kSample = 1 << 14;  // elements of a parameter
+constexpr std::int64_t kSample = 1 << 14;  // most sampled elements of a parameter
 
 bool trains_exactly(const Trainer& trainer) {
   const records::Configuration& c = trainer.configuration();

@@ -9,7 +9,7 @@
 namespace paceline::rank {
 namespace {
 
-/// The text of `name = 'text'` in version.py.
+/// Returns the text in a line `name = 'text'` of version.py.
 std::string assigned(const std::string& python, const std::string& name) {
   for (const std::string& line : split_lines(python)) {
     if (!line.starts_with(name + " =") && !line.starts_with(name + ":")) {

@@ -16,7 +16,7 @@ void add_step_phases(const StepTimes& times, records::RankSamples& samples) {
   samples.phase_ns["wait"].push_back(times.wait_ns);
 }
 
-// A window while it runs.
+// A measured window while it runs.
 class MeasuredWindow {
  public:
   MeasuredWindow(TimedJob& job, const WindowOptions& options) : job_(job), options_(options) {
@@ -47,14 +47,14 @@ class MeasuredWindow {
     return std::move(samples_);
   }
 
-  /// The samples of the steps that ended before run() threw.
+  /// Returns the samples of the steps that ended before run() threw.
   records::RankSamples interrupted() {
     const auto held = hold();
     return so_far();
   }
 
  private:
-  // Keeps another thread from reading meanwhile, where one may.
+  // Locks the mutex of WindowAccess, if there is one, so that no other thread reads meanwhile.
   std::unique_lock<std::mutex> hold() const {
     return options_.access != nullptr ? std::unique_lock(options_.access->mutex)
                                       : std::unique_lock<std::mutex>();
@@ -101,7 +101,7 @@ class MeasuredWindow {
     return times;
   }
 
-  // The last `others` marks are not of steps.
+  // Adds the times of the steps since the last call.  The last `others` marks do not end steps.
   std::vector<std::int64_t> take_steps(std::size_t others) {
     std::vector<std::int64_t> marks = job_.take_marks();
     for (std::size_t i = 0; i + 1 + others < marks.size(); ++i) {
@@ -116,11 +116,11 @@ class MeasuredWindow {
   records::RankSamples samples_;
 };
 
-// Steps of each run that are not counted.  The ranks begin a run some time apart, and the step that
-// waits for the last of them is the second: operations of the first are due at its gates.
+// The number of uncounted steps of each run.  The ranks begin a run some time apart, and the step
+// that waits for the last of them is the second, at whose gates operations of the first are due.
 constexpr int kUncounted = 2;
 
-/// Neighboring blocks of one kind.
+/// Neighboring blocks of one kind, which run on without a break.
 struct BlockRun {
   bool with = true;
   int blocks = 1;
@@ -143,7 +143,7 @@ std::vector<BlockRun> runs_of(const PairLayout& layout) {
   return runs;
 }
 
-/// The counted step times of one run.
+/// Returns the times of the counted steps of one run.
 std::vector<std::int64_t> step_times(TimedJob& job, const BlockRun& run,
                                      const PairOptions& options) {
   const auto step = [&] {
@@ -171,8 +171,8 @@ std::vector<std::int64_t> step_times(TimedJob& job, const BlockRun& run,
   return times;
 }
 
-// Trains from step `first` to `end`, and adds the steps after the warm-up. Returns the time that
-// all of them took.
+// Trains from step `first` to `end`, and adds the steps after the warm-up to `samples`.  Returns
+// the time in nanoseconds that all of these steps took.
 std::int64_t train_until_evaluation(TimedJob& job, const TrainingOptions& options, int first,
                                     int end, records::RankSamples& samples) {
   const int total = options.warmup + options.steps;
@@ -266,7 +266,7 @@ records::RankSamples train(TimedJob& job, const TrainingOptions& options) {
     evaluation.sent_bytes = options.sent_bytes() - sent_before;
     samples.evaluations.push_back(evaluation);
     if (done == total) {
-      samples.flush_ns = 0;  // in the last step
+      samples.flush_ns = 0;  // the flush is part of the last step
       return samples;
     }
     if (done == 0) {

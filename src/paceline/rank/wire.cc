@@ -21,8 +21,8 @@ bool has_ragged(const plan::Setup& setup) {
                              [](const plan::Buffer& buffer) { return buffer.typical.has_value(); });
 }
 
-// What is planned, a step.  Nothing where lengths are known at run time alone, and where a
-// performer begins in the window, or changes its plan: it may then send more than is planned, as
+// Returns the planned bytes per step.  Nothing if lengths are known only at run time, or if a
+// performer begins or changes its plan in the window: it may then send more than is planned, as
 // PyTorch's Reducer does when it orders its buckets.
 std::optional<std::int64_t> planned_per_step(const Window& window) {
   if (has_ragged(window.setup)) {
