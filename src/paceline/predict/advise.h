@@ -13,49 +13,51 @@
 
 namespace paceline::predict {
 
-/// The most ranks that have parameter servers beside them: pricing more takes minutes.
+/// The largest number of ranks for which parameter servers are priced: more take minutes.
 inline constexpr plan::Rank kMostServers = 16;
 
 struct AdviseRequest {
-  PredictRequest job;  // its strategy and bucket_mb are not looked at
-  /// What was measured of the job, whose prices `job` has; null: nothing.
+  PredictRequest job;  // its strategy and bucket_mb are ignored
+  /// The fit to what was measured of the job; the prices of `job` come from it.  Null: nothing was
+  /// measured.
   std::shared_ptr<const MeasuredFit> fit{};
-  /// Sizes in MiB for strategies that have buckets, and of partitions, each of which is tried with
-  /// a credit of itself and of four.
+  /// Sizes in MiB of buckets, and of partitions, for the strategies that have them.  Each partition
+  /// size is tried with a credit of once and of four times that size.
   std::vector<double> bucket_mb = {1, 5, 10, 25, 50, 100};
   std::vector<double> partition_mb = {1, 4, 16};
-  /// Strategies too after which parameters are not those of one large batch.
+  /// Whether to also compare strategies whose parameters differ from those of one large batch.
   bool any_update = false;
-  /// The error of a prediction, as a share of the step; left out: that of the fit, or without one
-  /// what is known of the strategy's family (predict/error_bar.h).  Two strategies are told apart
-  /// where distinguishable_by() says so, else where their intervals do not overlap.
+  /// The error of a prediction, as a share of the step.  Empty: the error of the fit, or without a
+  /// fit the error known for the strategy's family (predict/error_bar.h).  Two strategies are told
+  /// apart if they differ by distinguishable_by(), or, if that is empty, if their intervals do not
+  /// overlap.
   std::optional<double> error{};
 };
 
-/// One strategy as it would run.
+/// The prediction for one strategy.
 struct Advice {
   records::Configuration configuration;
   plan::Picoseconds step = 0, exposed = 0;
   ErrorBar bar;
-  std::optional<StepErrors> errors{};   // of a step from measured figures
-  plan::Picoseconds low = 0, high = 0;  // step less and plus its error
-  bool like_best = false;               // it cannot be told from the first row
+  std::optional<StepErrors> errors{};   // if the step comes from measured figures
+  plan::Picoseconds low = 0, high = 0;  // the step less and plus its error
+  bool like_best = false;               // whether the error does not tell it from the first row
   strategies::Guarantee guarantee = strategies::Guarantee::kExact;
 };
 
-/// A strategy that cannot run here, and why.
+/// A strategy that cannot run in this job, and why.
 struct Unfit {
   std::string strategy, why;
 };
 
-/// The sizes of one strategy, in MiB.
+/// How the size of buckets or partitions, in MiB, matters for one strategy.
 template <class Size>
 struct SizeAdvice {
-  std::string strategy;    // without its size
-  Size best{};             // first of the fastest
-  std::vector<Size> like;  // sizes not told apart from it, itself included
+  std::string strategy;    // the strategy without its size
+  Size best{};             // the first of the fastest sizes
+  std::vector<Size> like;  // sizes not told apart from the best, which is included
   Size worst{};
-  double worst_ratio = 1;  // its step over the best one's
+  double worst_ratio = 1;  // the step at `worst` over that at `best`
 };
 
 using BucketAdvice = SizeAdvice<double>;
@@ -70,40 +72,43 @@ using PartitionAdvice = SizeAdvice<PartitionSize>;
 struct AdviceTable {
   std::vector<Advice> rows;  // fastest first
   std::vector<Unfit> unfit;
-  std::vector<BucketAdvice> buckets;        // by their best step
-  std::vector<PartitionAdvice> partitions;  // likewise
+  std::vector<BucketAdvice> buckets;        // sorted by their best step
+  std::vector<PartitionAdvice> partitions;  // likewise sorted
 
-  std::vector<records::Warning> warnings;  // of the predictions, once each
+  std::vector<records::Warning> warnings;  // of all predictions, without repetition
 
-  /// The validated row with the smallest bar among the rows that cannot be told from the first, the
-  /// first of several; of steps from measured figures one of a measured strategy, else the first
-  /// row; without a validated row, the first row.
+  /// Returns the recommended row.  Among the rows that cannot be told from the first, it is the
+  /// validated one with the smallest error bar; if several are equal, the first of them.  For steps
+  /// from measured figures, the error that counts is that of the strategy, which is 0 if the
+  /// strategy was measured.  Without a validated row, the first row.
   const Advice& winner() const;
 };
 
-/// What advice compares: canonical texts, each once, in the order of the tables.
+/// Returns the strategies that advise() compares: canonical texts without repetition, in the order
+/// of the tables.
 ///
-/// Every schedule over an all-reduce, on several hosts over a hierarchical one too; with every
-/// bucket size where it has buckets, and partitions and credits for bytescheduler; PyTorch's
-/// reducer; up to 32 ranks parameter servers beside the workers, on several hosts with a sum on
-/// each host first, too. Where another update is welcome as well: schedules with gradients in fp16
-/// and bf16, and every topology of neighbors, of ranks and of hosts.
+/// They are every schedule over an all-reduce, and on several hosts also over a hierarchical
+/// all-reduce, with every bucket size if the schedule has buckets, and with partitions and credits
+/// for bytescheduler; PyTorch's reducer; and for up to kMostServers ranks, parameter servers beside
+/// the workers, on several hosts also with a sum on each host first.  If another update is allowed:
+/// also schedules with gradients in fp16 and bf16, and every topology of neighbors, of ranks and of
+/// hosts.
 std::vector<std::string> candidates(const AdviseRequest& request, std::size_t hosts);
 
-/// Predicts every candidate.  Equal predictions stay in their order.  Throws UsageError for a job
-/// that cannot be.
+/// Predicts every candidate.  Equal predictions keep the order of the candidates.  Throws
+/// UsageError for an impossible job.
 AdviceTable advise(const AdviseRequest& request);
 
-/// The prediction of `job`, which is the request's with a strategy of its own, with the request's
-/// error of it.
+/// Returns the row of `prediction`, with the error that the request gives to it.  `job` is the
+/// request's job with one strategy.
 Advice advice_of(const PredictRequest& job, const Prediction& prediction,
                  const AdviseRequest& request);
 
-/// Whether the error bars do not tell a row from one that is as fast or faster; false where either
-/// has none.
+/// Returns whether the error bars do not tell `row` from `faster`, which is as fast or faster.
+/// False if either has no error bar.
 bool alike(const Advice& faster, const Advice& row);
 
-/// What a user must know of a strategy's update; empty: that of bsp.
+/// Returns the effect of a strategy's update that a user must know; empty if it has that of bsp.
 std::string_view caution(strategies::Guarantee guarantee);
 
 }  // namespace paceline::predict

@@ -5,15 +5,15 @@
 
 namespace paceline::predict {
 
-/// What one device takes for a micro-batch.
+/// The time that one device takes for a micro-batch.
 struct BatchTime {
   int batch_size = 1;
   double time = 0;  // in any unit
 };
 
-/// The time of another micro-batch on the line through two, a fixed part and a part for each
-/// sample. Fewer samples than the smaller batch take no less than their share of its time, and more
-/// than the larger one take no less than it.
+/// Returns the time of another micro-batch on the line through two: a fixed part and a part for
+/// each sample.  Fewer samples than the smaller batch take at least their share of its time.  More
+/// samples than the larger batch take at least its time.
 inline double time_on_line(const BatchTime& least, const BatchTime& most, int batch_size) {
   const double line = least.time + (most.time - least.time) * (batch_size - least.batch_size) /
                                        (most.batch_size - least.batch_size);

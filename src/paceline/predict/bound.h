@@ -7,28 +7,28 @@
 
 namespace paceline::predict {
 
-/// What no execution of a plan can beat on these links with this algorithm of collectives: another
-/// one may move fewer bytes over the slower link.
+/// A lower bound on the step of any execution of a plan, on these links and with this algorithm of
+/// collectives.  Another algorithm may move fewer bytes over the slower link.
 struct Bound {
   plan::Picoseconds compute = 0;  // model work of the slowest simulated rank
-  plan::Picoseconds wire = 0;     // the busiest link's bytes of one step at its rate
-  plan::Picoseconds step = 0;     // of these two
-  plan::Picoseconds overlap = 0;  // sharper: never below `step`
+  plan::Picoseconds wire = 0;     // one step's bytes on the busiest link, at the link's rate
+  plan::Picoseconds step = 0;     // the bound from these two times
+  plan::Picoseconds overlap = 0;  // a sharper bound; never below `step`
   bool crosses_step = false;      // communication may run under the next step
-  std::optional<cluster::Algorithm> algorithm{};  // empty: no collective of several
+  std::optional<cluster::Algorithm> algorithm{};  // empty: no collective with several ranks
 };
 
-/// Where all communication of a step must end before the next one's first Forward, and waits for
-/// gradients, the wire starts with the first of these:
+/// If all communication of a step must end before the first Forward of the next step, and waits for
+/// gradients, the wire starts with the first gradient, and the bound is
 ///
 ///   max(compute, forward + first gradient + wire)
 ///
-/// elsewhere max(compute, wire).  Latencies, software costs, kernels and what compute and
-/// communication take from each other are left out.
+/// Otherwise the bound is max(compute, wire).  Latencies, software costs, kernels, and what compute
+/// and communication take from each other are left out.
 ///
-/// Where communication crosses the step, the sharper bound, `overlap`, knows besides when each
-/// gradient is ready and which module's next forward waits for it; simulator/overlap_bound.h has
-/// its formula.  Elsewhere it is the same.
+/// If communication crosses the step, the sharper bound, `overlap`, also uses when each gradient is
+/// ready and which module's next forward pass waits for it; simulator/overlap_bound.h has its
+/// formula.  Otherwise `overlap` equals `step`.
 Bound bound_of(const simulator::Job& job, const simulator::Costs& costs);
 
 }  // namespace paceline::predict

@@ -8,38 +8,38 @@
 
 #include "paceline/predict/advise.h"
 
-// Whether a codec pays, by coding times that `paceline profile --codecs` has measured.
+// Whether a codec pays, by the coding times that `paceline profile --codecs` has measured.
 
 namespace paceline::predict {
 
-/// A codec on the job's network, seen from rank 0.
+/// The costs of a codec on the job's network, on rank 0.
 struct CodecAdvice {
   std::string codec;
-  plan::Picoseconds coding = 0;  // a step, encode and decode, one core
-  std::int64_t bytes = 0;        // that the rank sends in a step
-  /// The link rate, bytes/s, below which coding takes less time than the bytes that it saves;
-  /// nothing where it saves none.
+  plan::Picoseconds coding = 0;  // encode and decode of a step on one core
+  std::int64_t bytes = 0;        // sent by the rank in a step
+  /// The link rate in bytes/s below which coding takes less time than sending the bytes that it
+  /// saves; empty if it saves none.
   std::optional<double> break_even{};
-  std::string strategy{};         // fusion with the codec, in its best buckets
-  plan::Picoseconds step = 0;     // its prediction
-  plan::Picoseconds exposed = 0;  // what communication adds to it
-  double change = 0;              // of the step against fusion without a codec
-  /// The error bars do not tell the two steps apart (as in an AdviceTable).
+  std::string strategy{};         // fusion with the codec and the best bucket size
+  plan::Picoseconds step = 0;     // the predicted step of `strategy`
+  plan::Picoseconds exposed = 0;  // the part of it that communication adds
+  double change = 0;              // of the step, relative to fusion without a codec
+  /// Whether the error bars do not tell the step from that without a codec (as in an AdviceTable).
   bool like_none = false;
 };
 
 struct CodecTable {
-  CodecAdvice plain{};  // "none": without a codec
+  CodecAdvice plain{};  // the row "none": without a codec
   std::vector<CodecAdvice> rows;
   std::vector<Unfit> unfit;
 };
 
-/// Bytes that are saved over the time that coding takes, bytes/s; nothing where none are saved.
-/// Zero time: infinite.
+/// Returns the saved bytes over the time that coding takes, in bytes/s.  Empty if none are saved,
+/// and infinite if coding takes no time.
 std::optional<double> break_even(std::int64_t saved_bytes, plan::Picoseconds coding);
 
-/// Prices the codecs of `request.job.codecs`, in their order; no rows where it has none or the job
-/// has one rank.  Throws UsageError for a job that cannot be.
+/// Prices the codecs of `request.job.codecs`, in their order.  Returns no rows if there are no
+/// codecs or the job has one rank.  Throws UsageError for an impossible job.
 CodecTable weigh_codecs(const AdviseRequest& request);
 
 }  // namespace paceline::predict

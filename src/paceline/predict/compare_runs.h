@@ -11,29 +11,30 @@
 
 namespace paceline::predict {
 
-/// One case; its repetitions are one.
+/// One case with all its repetitions.
 struct ComparedCase {
   std::string name{};  // strategy and ranks
-  /// What a step took on its slowest rank: the median, or the mean over whole periods where a
-  /// strategy's steps differ.
+  /// The time of a step on its slowest rank: the median, or, if the steps of a period differ by
+  /// their plans, the mean over whole periods.
   double measured_s = 0;
   std::optional<double> predicted_s{};  // absent: `note` says why
   std::string note{};
 };
 
 struct Comparison {
-  std::string network;  // what the predictions are for
+  std::string network;  // the network that the predictions assume
   std::vector<ComparedCase> cases{};
-  /// The largest error, and whether the measured order of the strategies is the predicted one.
+  /// The largest error, and whether the predicted order of the strategies was measured too.
   std::string conclusion;
 };
 
-/// Predicted step times beside the measured ones of `records`.
+/// Compares predicted step times with the measured ones of `records`.
 ///
-/// A case is predicted on `cluster`, which it ran on; one that replays a profile behind an emulated
-/// link is predicted for such links alone.  Where nobody gives the rate of one device, it is that
-/// of the case's steps without communication; where no profile has times of its codec, coding takes
-/// what it took in the case.  Its note says so.  Nothing where no case has a described network.
+/// A case is predicted on `cluster`, on which it ran.  A case that replays a profile behind an
+/// emulated link is predicted for such links alone.  If nothing gives the rate of one device, the
+/// rate of the case's steps without communication is used.  If no profile has times of its codec,
+/// the coding time measured in the case is used.  The case's note says so.  Returns nothing if no
+/// case has a described network.
 std::optional<Comparison> compare_runs(std::span<const records::RunRecord> records,
                                        const std::optional<cluster::Cluster>& cluster);
 

@@ -12,33 +12,34 @@
 
 namespace paceline::predict {
 
-/// The engine that is asked for; where none is, the one with which all fits of the cluster that
-/// name one were measured, else the one made for `device`.
+/// Returns the engine that is asked for.  If none is, returns the engine with which all those fits
+/// of the cluster that name an engine were measured, or else the engine made for `device`.
 std::string engine_of(const std::string& asked, const cluster::Cluster& cluster,
                       std::string_view device = "cuda");
 
-/// The costs of the engine that is asked for; for a bound, those of the cluster's own engine, whose
-/// plan it prices.
+/// Returns the costs of the engine that is asked for.  For a bound, returns those of the cluster's
+/// own engine, whose plan the bound prices.
 const EngineCosts& priced_engine(const CostTable& costs, const std::string& asked,
                                  const cluster::Cluster& cluster);
 
-/// Where `machine` holds no fit: warns of those that the cluster has of other engines; throws
-/// UsageError where measured fits were asked for by name.
+/// If `machine` holds no fit of collectives, warns of the cluster's fits with other engines.
+/// Throws UsageError if measured fits were asked for by name.
 void check_fits(const cluster::Cluster& cluster, const std::string& engine,
                 const cluster::Machine& machine, std::vector<records::Warning>& warnings);
 
-/// Warns where the engine's costs, a fit to few ranks, are taken for many: no fits of the cluster's
-/// own stand in `machine`.
+/// Warns if the engine's costs, which were fitted to few ranks, are used for many, unless `machine`
+/// holds the cluster's own fits.
 void check_scale(const EngineCosts& engine, plan::Rank ranks, const cluster::Machine& machine,
                  std::vector<records::Warning>& warnings);
 
-/// Whether a profile of `profiled` (cpu, or a GPU's name; empty: not said) is not of the cluster's
-/// kind of device.
+/// Returns whether `profiled`, the device of a profile (cpu, or a GPU's name; empty: unknown), is
+/// of another kind than the cluster's devices.
 bool is_of_another_device(const std::string& profiled, const cluster::Cluster& cluster,
                           const std::string& engine);
 
-/// Warns where layers were measured on `profiled` (cpu, cuda) and the cluster's devices are others:
-/// by their name, or, where they have none, by an engine that moves GPUs' memory alone.
+/// Warns if layers were measured on a device `profiled` (cpu, cuda) of another kind than the
+/// cluster's.  Those are known by their name, or, without a name, by an engine that moves only GPU
+/// memory.
 void check_device(const std::string& profiled, const cluster::Cluster& cluster,
                   const std::string& engine, std::vector<records::Warning>& warnings);
 

@@ -7,79 +7,80 @@
 
 #include "paceline/cluster/machine.h"
 
-// What software and devices cost where nothing was measured: the contents of data/engine_costs.toml
-// or of a file of its form, which says of each key its unit and of each table its source and
-// whether it was fitted.
+// What software and devices cost if nothing was measured: the contents of data/engine_costs.toml or
+// of a file of the same form.  The file gives the unit of each key, and for each table the source
+// and whether it was fitted.
 
 namespace paceline::predict {
 
-/// Software of an engine.
+/// The costs of an engine's software.
 struct EngineCosts {
   std::string name, source;
-  std::string version_of{};  // whose fits and traits it has; empty: its own
+  std::string version_of{};  // engine whose fits and traits hold; empty: its own
   bool fitted = false;
   cluster::SoftwareCosts costs{};
-  cluster::Algorithm algorithm = cluster::Algorithm::kRing;  // of collectives that no fit prices
-  bool from_python = false;           // the optimizer is unfused, as published
+  cluster::Algorithm algorithm = cluster::Algorithm::kRing;  // of collectives without a fit
+  bool from_python = false;           // launched from Python: the optimizer is unfused
   plan::Picoseconds module_call = 0;  // host time, predict/launch_overhead.h
-  double module_call_spread = 0;      // between ranks, share of it
-  double tcp_s_per_byte = 0;          // of a host's own time, beside the card's
-  /// What its collectives reach of the rate between a host's devices, and what is left of that
-  /// while devices compute; 0: as the cluster file has it.
+  double module_call_spread = 0;      // between ranks, as a share of module_call
+  double tcp_s_per_byte = 0;          // host time beside the card's time
+  /// The share of the rate between a host's devices that collectives reach, and the share of that
+  /// which is left while devices compute; 0: as the cluster file has it.
   double device_share = 1, under_compute = 0;
-  bool published = false;  // one published program's, asked for by name
-  /// The cluster's own engine, whose collectives take their bytes at the lines' rates and nothing
-  /// else: a bound.
+  bool published = false;  // a published program, which must be asked for by name
+  /// Whether this is a bound: the cluster's own engine, whose collectives cost nothing but the time
+  /// of their bytes at the links' rates.
   bool bound = false;
-  /// A host that computes sends and receives messages over TCP/IP at one rate together, that of its
-  /// cards.
+  /// Whether the messages that a computing host sends and receives over TCP/IP share one rate, that
+  /// of its network cards.
   bool tcp_copies = false;
-  plan::Rank most_ranks = 0;  // that the fit saw; 0: not limited
+  plan::Rank most_ranks = 0;  // most ranks in the fitted data; 0: no limit
 
-  /// The engine that runs: its own name, or that of which it is a version.
+  /// The name of the engine that runs: its own, or that of the engine of which this is a version.
   const std::string& runs_on() const { return version_of.empty() ? name : version_of; }
 };
 
-/// Host and device time of an optimizer's kernels.
+/// The host and device time of an optimizer's kernels.
 struct OptimizerCosts {
   std::string name, source;
   bool fitted = false;
-  plan::Picoseconds launch_per_tensor = 0;  // unfused; behind the last collective
-  /// Over all tensors, per pass of the plan's update: of unfused and of fused kernels.
+  plan::Picoseconds launch_per_tensor = 0;  // if unfused; after the last collective
+  /// Memory passes over all tensors for each pass of the plan's update, with unfused and fused
+  /// kernels.
   double passes = 1, fused_passes = 1;
 };
 
-/// What programs reach of a device's data sheet.
+/// The share of a device's data-sheet figures that programs reach.
 struct RooflineCosts {
   double copy_share = 1, product_share = 1;
   double backward_per_forward = 1;
-  double winograd_speedup = 1;  // of 3x3 convolutions of stride 1, ungrouped
-  double strided_slowdown = 1;  // of convolutions with a stride
+  double winograd_speedup = 1;  // for ungrouped 3x3 convolutions of stride 1
+  double strided_slowdown = 1;  // for convolutions with a stride above 1
 };
 
-/// nccl, nccl-2.4, gloo, mpi, what one published program cost (bytescheduler, byteps, bluefog),
-/// link, ideal; the update rules of plan/optimizer.h.
+/// The costs of engines, among them published programs (bytescheduler, byteps, bluefog), emulated
+/// links (link) and a bound (ideal), and of the update rules of plan/optimizer.h.
 struct CostTable {
   std::vector<EngineCosts> engines;
   std::vector<OptimizerCosts> optimizers;
   RooflineCosts roofline;
-  std::string text{};  // of the file; empty: data/engine_costs.toml
+  std::string text{};  // the file's text; empty: data/engine_costs.toml
 
-  /// Throws UsageError with the known names.
+  /// Returns the engine's costs.  Throws UsageError with the known names for an unknown name.
   const EngineCosts& engine(std::string_view name) const;
 
-  /// An optimizer that is not in the table costs its passes alone.
+  /// Returns the optimizer's costs.  One that is not in the table costs only its passes.
   OptimizerCosts optimizer(std::string_view name) const;
 };
 
-/// data/engine_costs.toml, which is part of the program.
+/// Returns data/engine_costs.toml, which is part of the program.
 const CostTable& shipped_costs();
 
-/// A file of the same form.  Throws UsageError, which begins with `path`, for a missing table, an
-/// unknown key and a value of another type.
+/// Reads a file of the same form.  Throws UsageError, with a message that begins with `path`, for a
+/// missing table, an unknown key, or a value of a wrong type.
 CostTable read_costs(const std::string& path);
 
-/// shipped_costs().engine(name)
+/// Returns shipped_costs().engine(name).
 const EngineCosts& engine_costs_named(std::string_view name);
 
 }  // namespace paceline::predict

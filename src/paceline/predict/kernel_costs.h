@@ -7,22 +7,23 @@
 #include "paceline/plan/plan_input.h"
 #include "paceline/predict/predict_request.h"
 
-// What a request's kernels cost: the optimizer's, and all others.
+// What a request's kernels cost: those of the optimizer, and all others.
 
 namespace paceline::predict {
 
-/// First those of the update; the optimizer's count of steps is one of them.
+/// Returns the costs of the update's kernels, which include the optimizer's step count, and then
+/// those of all other kernels.
 std::vector<cluster::KernelCost> kernels_of(const PredictRequest& request,
                                             const plan::PlanInput& input);
 
-/// Whether `request.codecs` has times of the strategy's codec.
+/// Returns whether `request.codecs` has times of the strategy's codec.
 bool has_coding_times(const PredictRequest& request);
 
-/// Bytes that one rank's update reads and writes in a step.
+/// Returns the bytes that one rank's update reads and writes in a step.
 double update_bytes(const plan::PlanInput& input);
 
-/// The part of one device's step that is the update: the time in which its memory carries it, and
-/// with `unfused` the launches.
+/// Returns the seconds of one device's step that the update takes: the time of its bytes at the
+/// memory's rate, and with `unfused` also the launches.
 double update_seconds(const PredictRequest& request, const cluster::SoftwareCosts& software,
                       const plan::PlanInput& input);
 

@@ -9,14 +9,14 @@
 
 namespace paceline::predict {
 
-/// A profile with the host's launches in its times.
+/// A profile whose times include the host's launches.
 struct LaunchedProfile {
   plan::LayerProfile profile;
-  double busy = 1;  // share of the time in which the device computes
+  double busy = 1;  // the share of the time in which the device computes
 };
 
-/// The layer times of a device whose host needs `per_call`, in picoseconds, to launch a module
-/// without children, in forward and in backward.  The host runs ahead; a module starts on the
+/// Returns the layer times of a device whose host needs `per_call` picoseconds to launch a module
+/// without children, in forward and in backward.  The host runs ahead.  A module starts on the
 /// device when the host has launched it and the module before it has ended.
 ///
 ///   per_module  = per_call * calls / modules
@@ -24,23 +24,23 @@ struct LaunchedProfile {
 ///   end[i]      = max(launched[i], end[i-1]) + time[i]
 ///
 /// A step begins with nothing launched, as after a device synchronization.  A module's backward is
-/// launched with its first gradient; the times of its other gradients are kept.  A network without
-/// `leaf_calls` has one call a module.
+/// launched with the module's first gradient; the times of its other gradients stay.  A network
+/// without `leaf_calls` is taken to have one call per module.
 LaunchedProfile with_launch_overhead(const plan::NetworkShape& network, plan::LayerProfile profile,
                                      plan::Picoseconds per_call);
 
-/// Seconds of a call on the slowest of `ranks`.  Calls take `per_call` seconds in the mean,
-/// normally distributed among ranks with a standard deviation of
-/// `spread` times that; more than 64 ranks count as 64.
+/// Returns the seconds of a call on the slowest of `ranks` ranks.  The mean call time of a rank is
+/// normally distributed among ranks with mean `per_call` seconds and standard deviation `spread`
+/// times `per_call`.  More than 64 ranks count as 64.
 double slowest_call(double per_call, double spread, plan::Rank ranks);
 
-/// Adds the host's launches to the costs of a job of `ranks`: to the layer times, and to the bus,
-/// which is not slowed while the device waits.
+/// Adds the host's launches to the costs of a job of `ranks` ranks: to the layer times, and to the
+/// device link's slow-down by compute, which is absent while the device waits.
 void add_launch_overhead(const plan::NetworkShape& network, double seconds_per_call, double spread,
                          plan::Rank ranks, simulator::Costs& costs);
 
-/// The rate of a card, bytes/s, whose host spends `seconds_per_byte` on every byte while the card
-/// waits.
+/// Returns the rate in bytes/s of a network card whose host spends `seconds_per_byte` on every byte
+/// while the card waits.
 std::int64_t slowed_rate(std::int64_t bytes_per_s, double seconds_per_byte);
 
 }  // namespace paceline::predict

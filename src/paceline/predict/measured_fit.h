@@ -15,106 +15,106 @@
 
 namespace paceline::predict {
 
-/// A constant of the simulator, as the figures have it.
+/// A constant of the simulator, as determined from the figures.
 struct MeasuredConstant {
   std::string name, unit;
   double value = 0;
-  stats::Interval interval{};  // of 95 %
-  /// The words of the figure that determines it; empty: no figure does, and the value is that of
-  /// the description of the cluster.
+  stats::Interval interval{};  // the 95 % interval
+  /// The words of the figure that determines the constant.  Empty if none does; the value is then
+  /// that of the description of the cluster.
   std::string by{};
 };
 
-/// A figure, as the fit explains it.
+/// A figure beside its step by the fit.
 struct CheckedFigure {
   MeasuredFigure figure{};
   double measured_s = 0, fitted_s = 0;  // of a step
-  /// What the other figures alone say; empty: there is none that determines compute.
+  /// The step by a fit to the other figures alone.  Empty if they do not determine compute.
   std::optional<double> foreseen_s{};
 };
 
-/// How far the logarithm of a step may be off whose prices are from measured figures, as standard
-/// deviations of errors that are independent of each other.
+/// The error of the logarithm of a step whose prices come from measured figures, in standard
+/// deviations of independent parts.
 struct StepErrors {
   double log_step_s = 0;
-  std::vector<double> constants{};  // of the fitted constants
+  std::vector<double> constants{};  // due to the fitted constants
   double strategy = 0;              // of a strategy that was not measured
-  double job = 0;  // of a figure and of the distance from what was measured, whatever the strategy
+  double job = 0;  // of a figure, and by distance from what was measured; of all strategies
 
-  /// What lies within 95 % on either side of the logarithm.
+  /// Returns how far the 95 % interval of the logarithm reaches to either side.
   double reach() const;
   stats::Interval interval_s() const;
 };
 
-/// By what share of the faster two steps of one job must differ to be told apart with a probability
-/// of 95 %.  What is off in both of them does not count.
+/// Returns the share of the faster step by which two steps of one job must differ to be told apart
+/// with a probability of 95 %.  Errors that both steps share do not count.
 double distinguishable_by(const StepErrors& one, const StepErrors& other);
 
-/// Constants of the simulator from measured figures of one job.
+/// Fits constants of the simulator to measured figures of one job.
 ///
 /// Each figure's step is simulated with its own plan.  The unknowns are
 ///
-///   compute       the step of one device alone, at the smallest and the
-///   largest
+///   compute       the step of one device alone, at the smallest and the largest
 ///                 measured batch; nothing is known of it beforehand
-///   network rate  what is reached of the described rate between hosts, and of
-///   device rate   that inside a host: a factor of e^0.35 either way
-///   start         of a collective, beside the described one: 30 us, or as much
-///                 as that, either way
+///   network rate  the reached share of the described rate between hosts, and
+///   device rate   of that inside a host: each a factor of e^0.35 either way
+///   start         added to the described start of a collective: 30 us either
+///                 way, or as much as the described start if that is longer
 ///
-/// the last three only where there are several numbers of ranks; of links whose collectives were
-/// measured alone (cluster::LinkFit) a factor of e^0.1, and 30 us.  The most probable unknowns are
-/// taken (stats/prior_fit.h), with these figures as standard deviations before anything is
-/// measured, and 0.3 % of a step, of records the scatter of their runs but at least 0.1 %, as the
-/// error of a figure.  So one
+/// The last three are fitted only if figures differ in ranks or strategy, or give a step without
+/// communication.  If a link's collectives were measured alone (cluster::LinkFit), its rate has a
+/// factor of e^0.1, and the start 30 us.  The fit takes the most probable unknowns
+/// (stats/prior_fit.h).  Its prior standard deviations are the ones above.  The error of a figure
+/// is 0.3 % of a step; for records it is the scatter of their runs, but at least 0.1 %.  So one
 /// figure determines compute exactly, and a figure that hardly depends on the network leaves it as
-/// described.  Where nothing describes the links, their rates, the latency of a hop and what
-/// compute loses under transfers are unknown by far more.
+/// described.  If nothing describes the links, their rates, the latency of a hop and the slow-down
+/// of compute under transfers are unknown with far larger deviations.
 ///
-/// Between two measured batches the step of a device is linear in the batch.  Where one batch was
-/// measured, the update and a start of 5 us of each module's kernel, one forward and two backward,
-/// are the same for another one, and the rest has a roofline's ratio.
+/// Between two measured batches, a device's step is linear in the batch.  If only one batch was
+/// measured, the update, and a start of 5 us of each module's kernels (one in forward, two in
+/// backward), do not change with the batch; the rest scales as a roofline does.
 class MeasuredFit {
  public:
-  /// `job` is all but a figure's ranks, batch and strategy.  A machine that it
-  /// brings is an emulated link, of which nothing is fitted but what software adds.  `described`:
-  /// whether the cluster or the machine describes the links.  Throws UsageError, one sentence, for
+  /// `job` gives all but the figures' ranks, batches and strategies.  If it has a machine, that is
+  /// an emulated link, of which only the added software costs are fitted.  `described` says whether
+  /// the cluster or the machine describes the links.  Throws UsageError, with one sentence, for
   /// figures that contradict each other or determine nothing.
   MeasuredFit(PredictRequest job, std::vector<MeasuredFigure> figures, bool described = true);
 
-  /// The request, of this job, priced as the figures say.
+  /// Returns the request, which must be of this job, with the fitted prices.
   PredictRequest priced(PredictRequest request) const;
 
   const std::vector<MeasuredConstant>& constants() const { return constants_; }
   const std::vector<CheckedFigure>& checked() const { return checked_; }
   const std::vector<records::Warning>& warnings() const { return warnings_; }
 
-  /// Simulates each figure with the constants of the others alone.
+  /// Simulates each figure with the constants of a fit to the other figures alone.
   void foresee_each();
 
-  /// Where the step of `request` lies with a probability of 95 %: the covariance of the unknowns,
-  /// the error of a figure, and what predictions from published figures were off, which grows with
-  /// the distance from what was measured.
+  /// Returns the interval that holds the step of `request` with a probability of 95 %.  Its width
+  /// comes from the covariance of the unknowns, the error of a figure, and the errors of
+  /// predictions from published figures, which grow with the distance from what was measured.
   stats::Interval interval_of(const PredictRequest& request) const {
     return errors_of(request).interval_s();
   }
 
-  /// The parts of that interval.
+  /// Returns the parts of the error behind interval_of().
   StepErrors errors_of(const PredictRequest& request) const;
 
-  /// This fit with one more figure, whose time is taken to be what this fit foresees: the constants
-  /// stay, and how sure they are follows from the design, without a measurement.  Of a figure that
-  /// is_known() it is this fit.
+  /// Returns this fit with one more figure, whose time is taken to be the predicted one.  The
+  /// constants stay; their new uncertainty follows from the design, without a measurement.  Returns
+  /// this fit unchanged for a figure that is_known().
   MeasuredFit if_measured(MeasuredFigure figure) const;
 
-  /// This fit where the links that it fits have measured fits of collectives; empty: it fits none,
-  /// or they have them.
+  /// Returns this fit as if collectives had been measured on the links that it fits.  Empty if it
+  /// fits no links or all have such measurements.
   std::optional<MeasuredFit> if_swept() const;
 
-  /// Whether one of the figures is of the same case.
+  /// Returns whether one of the figures is of the same case.
   bool is_known(const MeasuredFigure& figure) const;
 
-  /// The figure with the fewest ranks, of those with this batch where there are some.
+  /// Returns the figure with the fewest ranks: among those with this batch, or, without any, among
+  /// all.
   const CheckedFigure& smallest(int batch_size) const;
 
  private:
@@ -129,9 +129,9 @@ class MeasuredFit {
   };
   using Values = std::vector<double>;  // by unknowns_
 
-  /// The error of a figure of which no scatter is known, as a share of the step.
+  /// The error of a figure whose scatter is unknown, as a share of the step.
   static constexpr double kErrorOfAFigure = 0.003;
-  // Medians where nothing describes the links.
+  // The medians (bytes/s, seconds, share) of the prior if nothing describes the links.
   static constexpr double kUsualRate = 3e9, kUsualLatency = 10e-6, kUsualSlowdown = 0.02;
 
   void complete(MeasuredFigure& figure) const;
@@ -144,16 +144,18 @@ class MeasuredFit {
   bool fits(Unknown unknown) const;
   double value(Unknown unknown, const Values& at) const;
   PredictRequest request_of(const MeasuredFigure& figure) const;
-  /// The figure's job before anything is fitted; links that nothing describes have any rate.
+  /// Returns the figure's job without fitted prices; links that nothing describes get an arbitrary
+  /// rate.
   PredictRequest unpriced(const MeasuredFigure& figure) const;
   PredictRequest priced(PredictRequest request, const Values& at, double crowding) const;
   void put_machine(const Values& at, PredictRequest& request) const;
   double alone_s(int batch_size, const Values& at) const;
   double fixed_s() const;
-  /// What a device takes alone for a micro-batch of `batch_size` where it takes `measured_s` for
-  /// `measured` samples.
+  /// Returns the seconds that one device alone takes for a micro-batch of `batch_size` samples, if
+  /// it takes `measured_s` for `measured` samples.
   double scaled_s(double measured_s, int measured, int batch_size) const;
-  /// How much longer the ranks of a figure compute than those of the smallest one; 1: not measured.
+  /// Returns how many times longer the ranks of a figure compute than those of the figure with
+  /// fewest ranks; 1 if that was not measured.
   double crowding_of(const MeasuredFigure& figure) const;
   double simulated_s(const MeasuredFigure& figure, const Values& at) const;
   std::vector<int> hosts_like_measured(plan::Rank ranks) const;
@@ -167,10 +169,10 @@ class MeasuredFit {
   void check_explained() const;
   void explain();
   MeasuredConstant constant_of(std::size_t k) const;
-  /// The words of the figure that says most of it; empty where none does.
+  /// Returns the words of the figure that determines unknown `k` most; empty if none determines it.
   std::string determined_by(std::size_t k) const;
   void put_distance(const PredictRequest& request, StepErrors& errors) const;
-  /// The unknowns of `other`, which has more figures, where this fit has its constants.
+  /// Returns the unknowns of `other`, which has more figures, at the constants of this fit.
   Values constants_for(const MeasuredFit& other) const;
   void find_covariance();
 
@@ -182,7 +184,7 @@ class MeasuredFit {
   Values prior_, start_, at_;
   std::vector<Values> covariance_, influence_;
   double objective_ = 0;
-  double crowding_ = 1;  // of the largest number of ranks
+  double crowding_ = 1;  // at the largest number of ranks
   int least_batch_ = 0, most_batch_ = 0;
   double first_guess_s_ = 0, fixed_s_ = 0;
   std::shared_ptr<simulator::JobCache> own_jobs_;
@@ -190,11 +192,12 @@ class MeasuredFit {
   std::vector<records::Warning> warnings_;
 };
 
-/// Gives the prediction of `request`, whose prices are not set, the interval of the fit in place of
-/// the error bar of published tables.
+/// Replaces the error bar of a prediction, which comes from published tables, by the fit's
+/// interval.  `request` must be the predicted one, without fitted prices.
 void put_interval(const MeasuredFit& fit, const PredictRequest& request, Prediction& prediction);
 
-/// The line that says the prediction's rate for a rank beside that of the fewest measured ranks.
+/// Returns the line that gives the predicted rate per rank relative to that of the fewest measured
+/// ranks.
 std::string efficiency_text(const MeasuredFit& fit, const Prediction& prediction);
 
 }  // namespace paceline::predict
