@@ -7,37 +7,37 @@
 
 #include "paceline/predict/advise.h"
 
-// Which measurement would say most of a predicted step.
+// Which measurement would make a predicted step most certain.
 
 namespace paceline::predict {
 
-/// What could be measured, and how sure the asked step would then be.
+/// A possible measurement, and how sure the predicted step would be after it.
 struct NextMeasurement {
   std::string what;    // "one device", "one host", ...
-  std::string figure;  // --measured "FIGURE", without its time; empty: collectives alone
+  std::string figure;  // --measured "FIGURE" without its time; empty: only collectives
   plan::Rank ranks = 0;
-  bool is_asked = false;  // it is the asked step itself
-  double reach = 0;       // how far the step lies above its interval's middle at most, a share
+  bool is_asked = false;  // whether it measures the predicted step itself
+  double reach = 0;       // the upper end of the interval over the step, less 1
 };
 
 struct NextMeasurements {
-  std::string strategy;                     // whose step is asked
-  std::optional<double> reach_now{};        // empty: nothing is known of its error
-  bool measured = false;                    // something was measured of the job
-  std::vector<NextMeasurement> candidates;  // the narrowest interval first
+  std::string strategy;                     // of the step to be predicted
+  std::optional<double> reach_now{};        // the error now; empty: unknown
+  bool measured = false;                    // whether anything was measured of the job
+  std::vector<NextMeasurement> candidates;  // sorted from the narrowest interval on
 
-  /// The first candidate, if the interval becomes narrower by it, by 5 % at least; else null.
-  /// `short_of_asked`: the first that is not the asked step itself.
+  /// Returns the first candidate if it makes the interval at least 5 % narrower; else null.  With
+  /// `short_of_asked`, skips the candidate that measures the predicted step itself.
   const NextMeasurement* best(bool short_of_asked = false) const;
 };
 
-/// The interval of the request's step under `strategy` after each candidate: a step on one device,
-/// on one host, on two, and on all hosts, with the job's batch; and a sweep of collectives alone,
-/// where the fit has constants of links.
+/// Returns the interval of the request's step under `asked`'s strategy after each candidate: a step
+/// on one device, on one host, on two, and on all hosts, with the job's batch; and a sweep of
+/// collectives alone, if the fit has unknowns of links.
 ///
-/// A figure is taken to be what is predicted, with the usual error of a figure
-/// (MeasuredFit::if_measured); where nothing was measured, the first figure of a fit.  Measured
-/// cases are left out.
+/// The result of a measurement is taken to be the predicted step, with the usual error of a figure
+/// (MeasuredFit::if_measured).  If nothing was measured, it is the first figure of a fit.  Cases
+/// that have been measured are left out.
 NextMeasurements next_measurements(const AdviseRequest& request, const Advice& asked);
 
 }  // namespace paceline::predict

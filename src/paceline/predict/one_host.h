@@ -9,12 +9,12 @@
 
 namespace paceline::predict {
 
-/// Where the strategy exchanges between hosts and all ranks that work are on one: what is left of
-/// its plan, and how to have several hosts.  For an input that the strategy accepts.
+/// Warns if the strategy exchanges between hosts but all ranks that do work are on one host: says
+/// what is left of its plan, and how to get several hosts.  The strategy must accept the input.
 std::optional<records::Warning> one_host_warning(const strategies::StrategySpec& strategy,
                                                  const plan::PlanInput& input);
 
-/// Where the strategy has a codec and its world is one rank: nothing is encoded.
+/// Warns if the strategy has a codec but its world is one rank, so that nothing is encoded.
 std::optional<records::Warning> idle_codec_warning(const strategies::StrategySpec& strategy,
                                                    plan::Rank world);
 

@@ -20,31 +20,31 @@ struct Prediction {
   simulator::Costs costs;
   simulator::StepTimes times;         // with communication
   simulator::StepTimes compute_only;  // without communication
-  /// The null model: the step of one device, update included, whatever the ranks.
+  /// The null model: the step of one device, update included, for any number of ranks.
   plan::Picoseconds linear = 0;
   Bound bound;
   ErrorBar bar;
   records::RunRecord record;
-  std::vector<records::Span> spans;  // filled on request, with rank_names
+  std::vector<records::Span> spans;  // only with_spans, as rank_names
   std::map<int, std::string> rank_names{};
 
-  /// The throughput of all ranks that train together, in the steady state.
+  /// Returns the examples/s of all ranks that train together, in the steady state.
   double samples_per_s() const;
-  /// That throughput if steps took as long as on one device.
+  /// Returns the same throughput if steps took as long as on one device.
   double linear_samples_per_s() const;
   plan::Picoseconds exposed() const { return times.step - compute_only.step; }
 };
 
 /// Plans the job and executes the plan in virtual time.
 ///
-/// Layer times are the request's profile, stretched to `samples_per_s` where that is given; else a
-/// roofline over the network's layers, stretched to the throughput of one device that the request
-/// or the cluster file gives; else the roofline of the device's figures as they are, which the
-/// record warns of. Throws UsageError for a request that cannot be.
+/// Layer times are the request's profile, stretched to `samples_per_s` if that is given.  Without a
+/// profile they are a roofline over the network's layers, stretched to the throughput of one device
+/// that the request or the cluster file gives.  Without a throughput they are the roofline of the
+/// device's figures, and the record has a warning.  Throws UsageError for an impossible request.
 Prediction predict(const PredictRequest& request, bool with_spans = false);
 
-/// The record of a request that predict() throws UsageError for, beside others that can be: it has
-/// no samples.
+/// Returns a record without samples for a request for which predict() throws UsageError, to stand
+/// beside records of possible requests.
 records::RunRecord rejected_record(const PredictRequest& request, const std::string& why);
 
 struct PredictedStep {
@@ -52,17 +52,18 @@ struct PredictedStep {
   plan::Rank training_ranks = 1;
 };
 
-/// What predict() says of the step, without a record of it.
+/// Returns the step of predict() without making a record.
 PredictedStep step_of(const PredictRequest& request);
 
-/// The part of one device's step, in seconds, that is the update.
+/// Returns the seconds of one device's step that the update takes.
 double update_seconds_of(const PredictRequest& request);
 
-/// The request's batch; where it says none, that of the cluster file's throughput, or 32.
+/// Returns the request's batch; if it gives none, that of the cluster file's throughput, or 32, for
+/// each micro-batch.
 int batch_size_of(const PredictRequest& request);
 
-/// Lines for people: step, rate, where the time goes (model work and kernels without communication,
-/// and what that adds), the bound, the error bar.
+/// Returns lines for people: the step, the rate, the parts of the step (model work, kernels,
+/// exposed communication), the bound, and the error bar.
 std::string summary_of(const Prediction& prediction);
 
 }  // namespace paceline::predict

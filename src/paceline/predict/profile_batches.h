@@ -15,16 +15,16 @@ struct ProfileOfFile {
   cluster::ProfiledModel profiled;
 };
 
-/// A profile of another batch, and a warning where the batch lies outside of the measured ones.
+/// A profile of another batch, and a warning if the batch lies outside of the measured ones.
 struct ProfileOfBatch {
   cluster::ProfiledModel profiled;
   std::optional<records::Warning> warning{};
 };
 
-/// The profile of a micro-batch of `batch_size`, at least 1, from those of two: each layer takes
-/// what the line through its two times says (predict/batch_line.h).  What no batch changes, the
-/// update and the codecs, is that of the profile whose batch is nearer.  Throws UsageError where
-/// the two are not of one network, number type and device, or of one batch.
+/// Returns the profile of a micro-batch of `batch_size`, at least 1, from profiles of two batches.
+/// Each layer's time lies on the line through its two times (predict/batch_line.h).  The update and
+/// the codecs, which do not depend on the batch, come from the profile whose batch is nearer.
+/// Throws UsageError if the two differ in network, number type or device, or have the same batch.
 ProfileOfBatch profile_of_batch(const ProfileOfFile& one, const ProfileOfFile& other,
                                 int batch_size);
 

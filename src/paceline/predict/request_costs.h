@@ -12,20 +12,20 @@
 
 namespace paceline::predict {
 
-/// What a request is priced with, all but its layer times: its own machine and software, or the
-/// cluster's links as the engine's collectives find them and what the engine's software costs.
-/// Warns where the figures were measured with another engine, device or scale.
+/// Returns all prices of a request except its layer times: its own machine and software, or else
+/// the cluster's links as the engine's collectives reach them and the costs of the engine's
+/// software.  Warns if the figures were measured with another engine, device or scale.
 simulator::Costs costs_of(const PredictRequest& request, const EngineCosts& software,
                           const plan::PlanInput& input, std::vector<records::Warning>& warnings);
 
-/// The cluster's links as the engine's collectives find them.
+/// Returns the cluster's links at the rates that the engine's collectives reach.
 cluster::Machine machine_for(const cluster::Cluster& cluster, const EngineCosts& engine);
 
-/// Leaves of the costs what the lines and the devices take.
+/// Removes software costs, so that only times of links and devices remain.
 void strip_software(const PredictRequest& request, simulator::Costs& costs);
 
-/// What planners know of the machine's communication: one line per operation through its times at 0
-/// bytes and at 64 MiB.  The start-up is that of a collective which starts while its ranks compute.
+/// Returns the communication times for planners: for each operation a line through its times at 0
+/// bytes and at 64 MiB.  The start-up is that of a collective that starts while its ranks compute.
 plan::AlphaBeta alpha_beta_of(const cluster::Machine& machine,
                               const cluster::SoftwareCosts& software, const cluster::Group& group);
 

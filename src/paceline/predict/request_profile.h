@@ -8,16 +8,17 @@
 
 namespace paceline::predict {
 
-/// Throughput of one device at the request's batch size that the cluster file gives; null: none.
+/// Returns the throughput of one device at the request's batch size that the cluster file gives;
+/// null if it gives none.
 const cluster::DeviceThroughput* throughput_of(const PredictRequest& request);
 
-/// Whether layer times rest on a measurement: a profile, or a throughput of one device that the
-/// request or the cluster file gives.
+/// Returns whether layer times rest on a measurement: a profile, or a throughput of one device that
+/// the request or the cluster file gives.
 bool is_timed(const PredictRequest& request);
 
-/// Layer times: the request's profile, or a roofline over the network's layers, stretched to the
-/// throughput of one device less `update_s`, seconds, where one is known; a warning where they rest
-/// on no measurement.  Throws UsageError for a rate that no step can have.
+/// Returns the layer times: the request's profile, or a roofline over the network's layers.  If a
+/// throughput of one device is known, they are stretched to its step less `update_s` seconds.
+/// Warns if they rest on no measurement.  Throws UsageError for a rate that no step can have.
 plan::LayerProfile profile_of(const PredictRequest& request, int batch_size, double update_s,
                               std::vector<records::Warning>& warnings);
 

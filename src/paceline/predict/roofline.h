@@ -8,7 +8,7 @@
 
 namespace paceline::predict {
 
-/// How layers of a network share the time of a device.
+/// The device rates and factors from which layer times follow.
 struct RooflineOptions {
   double flops_per_s = 10e12;
   double memory_bytes_per_s = 500e9;
@@ -17,8 +17,8 @@ struct RooflineOptions {
   double strided = shipped_costs().roofline.strided_slowdown;
 };
 
-/// Layer times from operations and bytes: each layer takes the longer of its arithmetic and its
-/// memory traffic.
+/// Returns layer times from operations and bytes: each layer takes the longer of its arithmetic and
+/// its memory traffic.
 ///
 ///   forward   max(batch * flops / F, (batch * bytes + weights) / B)
 ///   backward  `backward` times that
@@ -27,20 +27,22 @@ struct RooflineOptions {
 /// arXiv:1509.09308, section 4.1.  The roofline: Williams, Waterman and Patterson, CACM 2009,
 /// doi:10.1145/1498765.1498785.
 ///
-/// A module's backward counts to the first of its gradients; the others are final at the same time.
+/// A module's backward time counts with the module's first gradient; its other gradients are final
+/// at the same time.
 plan::LayerProfile roofline_profile(const plan::NetworkShape& network, int batch_size,
                                     const RooflineOptions& options = {});
 
-/// `profile` with all its times scaled by one factor, so that forward and
-/// backward sum to exactly `total`, above 0: a measured throughput spread over the layers.
+/// Returns `profile` with all times scaled by one factor, so that forward and backward sum to
+/// exactly `total`, above 0.  This spreads a measured throughput over the layers.
 plan::LayerProfile stretched(plan::LayerProfile profile, plan::Picoseconds total);
 
-/// Forward and backward, each in its shape, taking so long.
+/// Scales forward and backward each by its own factor, so that they sum to these times.
 plan::LayerProfile stretched(plan::LayerProfile profile, plan::Picoseconds forward,
                              plan::Picoseconds backward);
 
-/// What programs reach of the device's figures for numbers of type `dtype`; what the device lacks
-/// keeps its default, and its rate in 8 bits is then that of the precision trained in.
+/// Returns the rates that programs reach on the device for numbers of type `dtype`.  Rates that the
+/// device does not give keep their defaults.  If it gives no 8-bit rate, that of the usual
+/// precision is used.
 RooflineOptions roofline_of(const cluster::ClusterDevice& device, const RooflineCosts& costs,
                             plan::DType dtype);
 

@@ -10,20 +10,20 @@
 
 namespace paceline::predict {
 
-/// As records and traces have it.
+/// Returns a time in nanoseconds, the unit of records and traces.
 inline std::int64_t ns(plan::Picoseconds time) {
   return (time + 500) / plan::kPicosecondsPerNanosecond;
 }
 
-/// Rows of a record name at most so many ranks; of larger worlds one rank of each class stands
-/// there.
+/// A record names at most this many ranks; for larger worlds it has one rank of each class of equal
+/// ranks.
 inline constexpr plan::Rank kMostRecorded = 1024;
 
-/// Steps of all these rows together: each is five numbers, in memory and as text, so that a record
-/// stays below some 1 GB.
+/// The most steps of all ranks together in a record: each is five numbers, in memory and as text,
+/// so this keeps a record below about 1 GB.
 inline constexpr std::int64_t kMostSamples = 5'000'000;
 
-/// The steps of a run, one by one, of every actor of the job.
+/// The single steps of every actor in a run without communication.
 struct FreeSteps {
   std::vector<std::vector<plan::Picoseconds>> steps{};
   plan::Step window = 1;  // as in StepTimes
@@ -32,19 +32,19 @@ struct FreeSteps {
 FreeSteps free_steps(const simulator::Job& job, const simulator::Simulator& simulator,
                      const simulator::StepTimes& times);
 
-/// The last run of `simulator` as every other record: samples per rank and step, phases, planned
-/// bytes.  The samples are the steps over which `times` takes its means, again and again until
-/// there are `configuration.steps`.
-/// `compute_only` is the same job's run without communication, sampled in the
-/// same way.
+/// Returns the last run of `simulator` in the form of every other record: samples per rank and
+/// step, phases, planned bytes.  The samples are the steps over which `times` takes its means,
+/// repeated until there are `configuration.steps`.  `compute_only` is the same job's run without
+/// communication, sampled in the same way.
 records::RunRecord record_of(const simulator::Job& job, const simulator::Simulator& simulator,
                              const simulator::StepTimes& times, const FreeSteps& compute_only,
                              const records::Configuration& configuration);
 
-/// Ranks of the job that compute, those that are not simulated included.
+/// Returns the number of the job's ranks that compute, including those that are not simulated.
 plan::Rank training_ranks(const simulator::Job& job);
 
-/// What is said beside the samples; the bar is of a step that takes `step` on average.
+/// Returns what a record holds beside the samples.  The error bar is for a step that takes `step`
+/// on average.
 records::Predicted predicted_of(const simulator::Job& job, const Bound& bound, const ErrorBar& bar,
                                 plan::Picoseconds step);
 

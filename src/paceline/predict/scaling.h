@@ -7,38 +7,39 @@
 
 #include "paceline/predict/advise.h"
 
-// How far a strategy scales: its efficiency by the number of ranks.
+// How far a strategy scales: its efficiency at growing numbers of ranks.
 
 namespace paceline::predict {
 
-/// The efficiency below which scaling is said to end.
+/// The efficiency below which a strategy counts as no longer scaling.
 inline constexpr double kKneeEfficiency = 0.9;
 
-/// The strategy on so many ranks.  `low` and `high` are the efficiencies at the ends of the step's
-/// interval.
+/// The strategy on one number of ranks.  `low` and `high` are the efficiencies at the ends of the
+/// step's interval.
 struct ScaledWorld {
   plan::Rank ranks = 1;
   Advice advice;
   double efficiency = 0, low = 0, high = 0;
 };
 
-/// What efficiency is a share of: the rate of a rank in this world.
+/// The reference of efficiencies: the rate per rank in this world.
 struct ScalingBase {
   plan::Rank ranks = 1;
   int batch_size = 1;
   double step_s = 0;
-  bool measured = false;  // else the predicted step of one device alone
+  bool measured = false;  // false: the predicted step of one device alone
 };
 
 struct Scaling {
   std::string strategy;
   ScalingBase base;
   std::vector<ScaledWorld> worlds;  // fewest ranks first
-  plan::Rank described = 1;         // of the cluster; larger worlds have more hosts like its own
-  std::string end{};                // why larger clusters are left out; empty: they are not
+  plan::Rank described = 1;         // ranks of the cluster; larger worlds have more such hosts
+  std::string end{};                // why no larger cluster is predicted; empty: some are
 
-  /// From which world on every efficiency is below kKneeEfficiency: as predicted, and at the worse
-  /// and the better end of each step's interval.  Empty: not up to the largest world.
+  /// Returns the smallest world from which on every efficiency is below kKneeEfficiency: as
+  /// predicted, and at the worse and the better end of each step's interval.  Empty if the largest
+  /// world is not below.
   std::optional<plan::Rank> knee() const { return knee_by(&ScaledWorld::efficiency); }
   std::optional<plan::Rank> earliest_knee() const { return knee_by(&ScaledWorld::low); }
   std::optional<plan::Rank> latest_knee() const { return knee_by(&ScaledWorld::high); }
@@ -47,16 +48,16 @@ struct Scaling {
   std::optional<plan::Rank> knee_by(double ScaledWorld::*efficiency) const;
 };
 
-/// Whether servers hold the parameters, whose prices take minutes beyond kMostServers ranks.
+/// Returns whether servers hold the parameters; pricing takes minutes beyond kMostServers ranks.
 bool has_servers(const std::string& strategy);
 
-/// Predicts `strategy` on every power of two of ranks above those of the base, each with the job's
-/// batch per rank, and on the whole cluster.
+/// Predicts `strategy` on the whole cluster and on every power of two of ranks above those of the
+/// base, each with the job's batch per rank.
 ///
-/// The base is the smallest measured world, without figures one device.  Where the cluster's hosts
+/// The base is the smallest measured world, or without figures one device.  If the cluster's hosts
 /// are alike and a network joins them, larger clusters of such hosts follow, up to eight times its
-/// size and 4,096 ranks, as far as extrapolations from fewer nodes were compared with published
-/// figures (docs/simulator.md).  A world in which the strategy cannot be is left out.
+/// size and 4,096 ranks.  Up to there, extrapolations from fewer nodes were compared with published
+/// figures (docs/simulator.md).  Leaves out worlds in which the strategy cannot run.
 Scaling scaling_of(const AdviseRequest& request, const std::string& strategy);
 
 }  // namespace paceline::predict

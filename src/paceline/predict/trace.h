@@ -11,12 +11,12 @@
 
 namespace paceline::predict {
 
-/// What the simulated ranks did in the last run, as a measured trace tells it. Within each forward
-/// and backward lie their modules and gradients, which a run does not time one by one.
+/// Returns what the simulated ranks did in the last run, in the form of a measured trace.  Unlike
+/// in a measured trace, each forward and backward contains spans of its modules and gradients.
 std::vector<records::Span> spans_of(const simulator::Job& job,
                                     const simulator::Simulator& simulator);
 
-/// The host of each simulated rank, and for how many others it stands.
+/// Returns the host of each simulated rank, and the number of other ranks for which it stands.
 std::map<int, std::string> rank_names(const simulator::Job& job, const cluster::Cluster& cluster);
 
 }  // namespace paceline::predict
