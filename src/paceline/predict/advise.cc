@@ -18,7 +18,7 @@ plan::Picoseconds scaled(plan::Picoseconds time, double factor) {
   return std::llround(static_cast<double>(time) * factor);
 }
 
-/// A strategy in words that differ from another's in its sizes alone.
+/// A strategy as its text without its sizes, and its size.
 template <class Size>
 struct Sized {
   std::string rest;
@@ -46,13 +46,13 @@ std::optional<Sized<PartitionSize>> partition_of(const strategies::StrategySpec&
              : std::nullopt;
 }
 
-/// Whether a row cannot be told from one that is as fast or faster; `apart`:
-/// by what share of the step they must differ, where that is known.
+/// Returns whether `row` cannot be told from `faster`, which is as fast or faster.  `apart` is the
+/// share of the step by which they must differ; if it is empty, their intervals are compared.
 bool is_within(const Advice& faster, const Advice& row, const std::optional<double>& apart) {
   return apart ? row.step <= scaled(faster.step, 1 + *apart) : row.low <= faster.high;
 }
 
-/// `rows` are sorted by step; `size_of` says a row's size, if it has one.
+/// `rows` must be sorted by step; `size_of` returns a row's size, if the row has one.
 template <class Size>
 std::vector<SizeAdvice<Size>> sizes_of(
     const std::vector<Advice>& rows,
@@ -136,7 +136,8 @@ bool alike(const Advice& faster, const Advice& row) {
 }
 
 const Advice& AdviceTable::winner() const {
-  // All else that is off of a step from measured figures is off of every strategy.
+  // With measured figures, only the strategy's error differs between rows; all other errors are
+  // shared.
   const auto error = [](const Advice& row) {
     return row.errors ? std::optional(row.errors->strategy) : row.bar.share;
   };
@@ -175,7 +176,7 @@ AdviceTable advise(const AdviseRequest& request) {
     simulator::JobCache jobs;
     PredictRequest job = request.job;
     job.strategy = strategy;
-    job.steps = 3;  // nobody sees them
+    job.steps = 3;  // the steps themselves are not shown
     job.jobs = &jobs;
     try {
       const Prediction prediction = predict(job);

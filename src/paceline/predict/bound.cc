@@ -10,7 +10,8 @@
 namespace paceline::predict {
 namespace {
 
-/// Whether some communication of step 1 may end after step 2's first Forward has begun, on `actor`.
+/// Returns whether, on `actor`, some communication of step 1 may end after the first Forward of
+/// step 2 has begun.
 bool crosses(const simulator::Job& job, const simulator::Actor& actor) {
   if (!actor.trains || actor.steps.size() < 4) {
     return false;
@@ -20,7 +21,7 @@ bool crosses(const simulator::Job& job, const simulator::Actor& actor) {
   while (forward < actor.steps[3] && !simulator::is_model_work(job.items[forward])) {
     ++forward;
   }
-  // Backwards from that Forward: what it waits for.
+  // Walks backwards from that Forward, and marks all items for which it waits.
   std::vector<char> before(job.items.size(), 0);
   before[forward] = 1;
   for (simulator::ItemId id = forward; id-- > first;) {
@@ -38,8 +39,8 @@ bool crosses(const simulator::Job& job, const simulator::Actor& actor) {
   return false;
 }
 
-/// Whether some communication of step 1 waits for no gradient of its step, as where parameters
-/// cross beside the forward.
+/// Returns whether some communication of step 1 waits for no gradient of that step, as when
+/// parameters are exchanged during the forward pass.
 bool begins_early(const simulator::Job& job) {
   std::vector<char> behind(job.items.size(), 0);
   std::vector<simulator::ItemId> found;

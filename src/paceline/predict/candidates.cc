@@ -13,7 +13,7 @@
 namespace paceline::predict {
 namespace {
 
-/// The last is one of ranks on hosts, not of hosts.
+/// The last topology connects ranks on hosts, and has no variant that connects hosts.
 constexpr std::array<std::string_view, 4> kAdvisedTopologies{"one-peer-exp", "exp", "ring",
                                                              "inner-outer-exp"};
 
@@ -31,7 +31,7 @@ class Candidates {
  public:
   explicit Candidates(const AdviseRequest& request) : request_(request) {}
 
-  /// A schedule or whole strategy with its sizes, and `rest` behind it.
+  /// Adds a schedule or whole strategy with each of its sizes; `rest` is appended to its text.
   void add(const strategies::RowInfo& row, const std::string& rest) {
     const std::vector<double> one{25};
     for (const double mebibytes : has_buckets(row) ? request_.bucket_mb : one) {
@@ -50,7 +50,7 @@ class Candidates {
     }
   }
 
-  /// Servers under the schedules of which published tables tell.
+  /// Adds parameter servers under those schedules for which tables are published.
   void add_servers(const std::string& options) {
     for (const char* schedule : {"bsp", "wfbp", "bytescheduler"}) {
       put(fmt::format("{}+ps{}", schedule, options));
@@ -63,7 +63,7 @@ class Candidates {
     }
   }
 
-  /// A combination that the tables forbid is no candidate.
+  /// Adds a combination, unless the tables forbid it.
   void put(const std::string& text, double bucket_mb = 25) {
     try {
       add_once(all_, strategies::parse_strategy(text, {.bucket_mb = bucket_mb}).text());
@@ -93,7 +93,7 @@ std::vector<std::string> candidates(const AdviseRequest& request, std::size_t ho
   if (several) {
     all.add_schedules("+hierarchical");
   }
-  // Servers hold different shares, so that no rank stands for another.
+  // Servers hold different shares, so no rank can stand for another, and pricing takes long.
   if (request.job.ranks > 1 && request.job.ranks <= kMostServers) {
     all.add_servers("");
     if (several) {

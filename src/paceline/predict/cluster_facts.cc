@@ -27,7 +27,7 @@ bool is_numbered(const std::string& word, std::string_view name) {
          number_from<int>(std::string_view(word).substr(name.size())).has_value();
 }
 
-/// NAME=VALUE lines.
+/// Reads the lines NAME=VALUE of variables whose names begin with SLURM_.
 std::map<std::string, std::string> variables_of(const std::string& text) {
   std::map<std::string, std::string> variables;
   for (const std::string& line : split_at(text, '\n')) {
@@ -39,7 +39,7 @@ std::map<std::string, std::string> variables_of(const std::string& text) {
   return variables;
 }
 
-/// "8", "8(x4)"; nothing where hosts differ.
+/// Reads the number in "8" or "8(x4)".
 std::optional<int> ranks_of(const std::string& text) {
   return number_from<int>(text.substr(0, text.find('(')));
 }
@@ -54,7 +54,7 @@ bool is_topology(const std::string& text) {
   });
 }
 
-// The fewest NVLinks of a GPU's row to another GPU; no more than `fewest`.
+// Returns the smallest number of NVLinks from a GPU's row to any other GPU, but at most `fewest`.
 int fewest_nvlinks(const std::vector<std::string>& row, const std::vector<std::string>& columns,
                    int fewest) {
   for (std::size_t i = 1; i < row.size() && i <= columns.size(); ++i) {

@@ -15,8 +15,8 @@
 namespace paceline::predict {
 namespace {
 
-/// Fusion in its fastest bucket size.  `codec_part`: what the strategy says of a codec ("+topk");
-/// empty: none.
+/// Returns fusion in its fastest bucket size.  `codec_part` is the codec's part of the strategy's
+/// text ("+topk"); empty without a codec.
 Advice best_of(const AdviseRequest& request, const std::string& codec_part) {
   std::optional<Advice> best;
   for (const double mebibytes : request.bucket_mb) {
@@ -32,7 +32,7 @@ Advice best_of(const AdviseRequest& request, const std::string& codec_part) {
   return *std::move(best);
 }
 
-/// Rank 0's program with everything in one bucket.  `codec_part`: as above.
+/// Rank 0's program with all gradients in one bucket.  `codec_part` is as for best_of().
 struct BucketProgram {
   BucketProgram(const AdviseRequest& request, const std::string& codec_part) {
     plan::PlanInput input;
@@ -45,7 +45,8 @@ struct BucketProgram {
 
   std::int64_t sent_bytes() const { return cost(setup, ops, 0).wire_bytes; }
 
-  /// The coding time of a step by the rates of `codec`; a kernel without a rate counts as 0.
+  /// Returns the coding time of a step by the kernel rates of `codec`.  A kernel without a rate
+  /// adds 0.
   plan::Picoseconds coding(const cluster::CodecTime& codec) const {
     double total = 0;
     for (const plan::Op& op : ops.ops) {

@@ -27,17 +27,17 @@ namespace {
 using records::Configuration;
 using records::RunRecord;
 
-/// One case with the steps of all its repetitions, seconds.
+/// One case with the steps of all its repetitions, in seconds.
 struct Compared {
   Configuration configuration;
   std::vector<double> steps, compute_only;
-  std::vector<double> examples;           // of steps, where they differ
-  std::vector<double> coding;             // in a step, of each repetition
+  std::vector<double> examples;           // per step, if the steps differ
+  std::vector<double> coding;             // s per step, one entry per repetition
   std::int64_t operations = 0, late = 0;  // late: slower than the link
-  bool link_kept_up = true;               // as records::LinkCheck::valid() has it
+  bool link_kept_up = true;               // by records::LinkCheck::valid()
   double measured_s = 0, predicted_s = 0;
   bool rate_measured_here = false, coding_measured_here = false;
-  std::string why_not;  // it is not predicted; empty: it is
+  std::string why_not;  // why it is not predicted; empty: it is
 
   bool valid() const { return why_not.empty() && link_kept_up; }
   double fastest_s() const { return std::ranges::min(steps); }
@@ -46,7 +46,7 @@ struct Compared {
 
 bool emulates_links(const Configuration& c) { return !c.replay.empty() && !c.link.empty(); }
 
-/// Throws UsageError for a case that a prediction does not describe.
+/// Throws UsageError if a prediction does not describe the case.
 void check_predictable(const Configuration& c, const PredictRequest& request) {
   if (!c.framework.empty() || strategies::strategy_of(c).external()) {
     throw UsageError(fmt::format("{} performs it, which has no plan",
@@ -82,8 +82,8 @@ PredictRequest priced_case(const Configuration& c, const std::optional<cluster::
   return request;
 }
 
-/// What a step took: the median; where steps of a period differ by their plans, the mean over each
-/// run's whole periods, which is what is predicted.
+/// Returns the measured time of a step: the median.  If steps of a period differ by their plans,
+/// the mean over each run's whole periods, which is what is predicted.
 double measured_s(const Compared& it, plan::Step period) {
   const auto steps = static_cast<plan::Step>(it.configuration.steps);
   if (period == 1 || steps < period) {
@@ -163,22 +163,22 @@ std::vector<Compared> cases_of(std::span<const RunRecord> records,
   return cases;
 }
 
-/// Seconds as they are printed: hundredths of a millisecond.
+/// Returns seconds as they are printed, in hundredths of a millisecond.
 long long printed(double seconds) { return std::llround(seconds * 1e5); }
 
-/// Whether all measured steps of `left` are faster than those of `right`.
+/// Returns whether all measured steps of `left` are faster than all those of `right`.
 bool measured_faster(const Compared& left, const Compared& right) {
   return printed(left.slowest_s()) < printed(right.fastest_s());
 }
 
-/// Whether the two cases differ in their strategy alone.
+/// Returns whether the two cases differ only in their strategy.
 bool differ_in_strategy(const Compared& one, const Compared& other) {
   return cases::same_but(one.configuration, other.configuration,
                          {&Configuration::strategy, &Configuration::bucket_mb});
 }
 
-/// What measured steps say of the predicted order.  Two cases whose predictions are printed alike,
-/// or whose measured steps overlap, are not told apart.
+/// Returns whether measured steps confirm the predicted order, as text.  Two cases whose
+/// predictions are printed alike, or whose measured steps overlap, are not told apart.
 std::string order_text(const std::vector<Compared>& cases) {
   std::size_t pairs = 0, agree = 0, differ = 0;
   for (const Compared& one : cases) {
@@ -220,7 +220,7 @@ std::string conclusion_text(const std::vector<Compared>& cases) {
                                      order_text(valid));
 }
 
-/// Strategy and ranks; network and link where those of `cases` differ.
+/// Returns strategy and ranks, and also network and link if these differ among `cases`.
 std::string name_of(const Configuration& c, const std::vector<Compared>& cases) {
   std::string name = fmt::format("{}, {}", c.strategy, counted(c.ranks, "rank"));
   const auto add = [&](auto member, std::string_view word) {

@@ -12,8 +12,8 @@
 namespace paceline::predict {
 namespace {
 
-/// The engines that the cluster's fits name, without published programs: what those measured is
-/// theirs alone.
+/// Returns the engines that the cluster's fits name.  Leaves out published programs, whose
+/// measurements hold for them alone.
 std::vector<std::string> fitted_engines(const cluster::Cluster& cluster) {
   std::vector<std::string> engines;
   for (const cluster::ClusterLink& link : cluster.links) {
@@ -49,7 +49,7 @@ void check_fits(const cluster::Cluster& cluster, const std::string& engine,
     return;
   }
   auto engines = fitted_engines(cluster);
-  std::erase(engines, engine);  // of messages
+  std::erase(engines, engine);  // what remains here are fits of messages
   const std::string others = fmt::format("{}", fmt::join(engines, ", "));
   if (machine.algorithm == cluster::Algorithm::kMeasured) {
     throw UsageError(fmt::format(

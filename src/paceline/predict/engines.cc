@@ -19,7 +19,7 @@ namespace {
 
 using cluster::Section;
 
-/// A number from 0 on.
+/// Returns a number that is at least 0.
 double at_least_0(const Section& entry, std::string_view key, double fallback) {
   const double number = entry.magnitude(key).value_or(fallback);
   if (number >= 1e12) {
@@ -43,7 +43,7 @@ cluster::Algorithm algorithm_from(const Section& entry) {
 
 EngineCosts engine_from(const Section& entry) {
   const std::string name = entry.text("name");
-  // What the program runs itself is stated with the engine.
+  // The plan traits are those of the engine that the program runs, which `version_of` may name.
   const std::string version_of = entry.text("version_of");
   const plan::EngineTraits* traits =
       plan::find_engine_traits(version_of.empty() ? name : version_of);

@@ -25,7 +25,7 @@ double message_seconds(std::int64_t bytes, const cluster::Machine& machine) {
   return plan::seconds_of(cluster::alone(price, {.ranks = 2, .hosts = 2}, machine));
 }
 
-/// Where a fit prices messages otherwise than in the validated range; empty: nowhere.
+/// Returns which messages a fit prices otherwise than in the validated range; empty if none.
 std::string unlike_messages(const FamilyErrors& family, const cluster::Machine& machine) {
   const ValidatedRange& range = family.range;
   if (!range.messages) {
@@ -46,7 +46,8 @@ std::string unlike_messages(const FamilyErrors& family, const cluster::Machine& 
   return "";
 }
 
-/// How the cluster file's network is not as in the validated range, whatever an engine makes of it.
+/// Returns how the cluster file's network differs from the validated range, before engine costs;
+/// empty if it does not.
 std::string unlike_network(const FamilyErrors& family, const cluster::LinkModel& network) {
   const ValidatedRange& range = family.range;
   const auto rate = static_cast<double>(network.bytes_per_s);
@@ -61,7 +62,7 @@ std::string unlike_network(const FamilyErrors& family, const cluster::LinkModel&
   return network.full_duplex ? "" : "half-duplex networks";
 }
 
-/// What of the request is not as in the validated range; empty: all of it is.
+/// Returns what in the request differs from the validated range; empty if nothing does.
 std::string unlike(const FamilyErrors& family, const PredictRequest& request,
                    const cluster::Machine& machine) {
   const ValidatedRange& range = family.range;

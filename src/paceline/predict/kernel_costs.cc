@@ -16,13 +16,14 @@
 namespace paceline::predict {
 namespace {
 
-/// What the device's memory moves in kernels, bytes/s; 0: it is not known.
+/// Returns the bytes/s that the device's memory moves in kernels; 0 if it is not known.
 double memory_rate(const PredictRequest& request) {
   return request.cost_table().roofline.copy_share *
          request.cluster.device.memory_bytes_per_s.value_or(0);
 }
 
-/// A rate of one device stretches the profile and the update measured with it alike: by how much.
+/// Returns the factor by which a given rate of one device stretches the profile and its update
+/// alike.
 double stretch_of(const PredictRequest& request) {
   if (!request.profile || !request.samples_per_s || request.batch_size == 0 ||
       !is_device_rate(*request.samples_per_s)) {
@@ -36,15 +37,15 @@ double stretch_of(const PredictRequest& request) {
   return micro_batch / *request.samples_per_s / plan::seconds_of(measured);
 }
 
-/// Kernels of a GPU are fused where nothing else is asked for.  Published programs and optimizers
-/// on CPUs are not.
+/// Returns whether the optimizer's kernels are fused.  They are on a GPU unless asked otherwise,
+/// but not in published programs and on CPUs.
 bool is_fused(const PredictRequest& request, const EngineCosts& engine) {
   return !request.unfused && !engine.published && request.cluster.device.name != "cpu";
 }
 
-/// Update kernels take as long as the measured update; else the optimizer reads and writes its
-/// buffers at the speed of the memory, and launches a kernel a tensor where it is unfused and
-/// `launches`.
+/// Returns the cost of the update.  It takes as long as the measured update, if there is one.
+/// Otherwise the optimizer reads and writes its buffers at the memory's speed, and, with
+/// `launches`, launches a kernel per tensor.
 cluster::KernelCost update_cost(const PredictRequest& request, const plan::PlanInput& input,
                                 bool fused, bool launches) {
   if (request.update && *request.update > 0) {
@@ -59,9 +60,9 @@ cluster::KernelCost update_cost(const PredictRequest& request, const plan::PlanI
       .bytes_per_s = memory_rate(request) / (fused ? optimizer.fused_passes : optimizer.passes)};
 }
 
-/// What codecs, copies and averages of neighbors cost: one launch and one pass over the memory,
-/// however the optimizer's kernels do.  A device of which no rate is known moves their bytes as it
-/// did the measured update's.
+/// Returns the cost of kernels of codecs, copies and averages of neighbors: one launch and one pass
+/// over the memory, whatever the optimizer's kernels cost.  If the device's memory rate is unknown,
+/// they move bytes at the rate of the measured update.
 cluster::KernelCost other_cost(const PredictRequest& request, const cluster::KernelCost& update,
                                bool launches) {
   const double rate = memory_rate(request);
@@ -69,7 +70,7 @@ cluster::KernelCost other_cost(const PredictRequest& request, const cluster::Ker
           .bytes_per_s = rate > 0 ? rate : update.bytes_per_s};
 }
 
-/// Bytes of the kernels that `counts` accepts, once for each of their passes: those of the actor
+/// Returns the bytes of those kernels that `counts` accepts, counted once per pass, on the actor
 /// that has most, in steps [1, 1 + steps).
 template <class Counts>
 double most_kernel_bytes(const simulator::Job& job, plan::Step steps, const Counts& counts) {
@@ -94,8 +95,8 @@ double most_kernel_bytes(const simulator::Job& job, plan::Step steps, const Coun
   return most;
 }
 
-/// One rate for all kernels of the codec, at which they take what was measured of a step; steps of
-/// a period are a mean, as the measured ones are.
+/// Returns one rate for all kernels of the codec, such that they take the measured time of a step.
+/// If the steps of a period differ, the mean over the period is used, as in the measurement.
 std::vector<cluster::KernelCost> measured_coding(const plan::Planner& planner,
                                                  const plan::PlanInput& input, double coding_s) {
   const plan::Step period = simulator::period_of(planner, input);
@@ -112,7 +113,7 @@ std::vector<cluster::KernelCost> measured_coding(const plan::Planner& planner,
   return costs;
 }
 
-/// What `request.codecs` holds of the strategy's codec.
+/// Returns what `request.codecs` holds of the strategy's codec.
 std::vector<cluster::KernelCost> profiled_coding(const PredictRequest& request,
                                                  const strategies::StrategySpec& spec) {
   std::vector<cluster::KernelCost> costs;
@@ -132,7 +133,7 @@ std::vector<cluster::KernelCost> profiled_coding(const PredictRequest& request,
   return costs;
 }
 
-/// What was measured of the strategy's codec.
+/// Returns what was measured of the strategy's codec.
 std::vector<cluster::KernelCost> codec_costs(const PredictRequest& request,
                                              const plan::PlanInput& input) {
   const strategies::StrategySpec spec = strategies::strategy_of(request);
@@ -159,7 +160,8 @@ double update_bytes(const plan::PlanInput& input) {
 std::vector<cluster::KernelCost> kernels_of(const PredictRequest& request,
                                             const plan::PlanInput& input) {
   const EngineCosts& engine = priced_engine(request.cost_table(), request.engine, request.cluster);
-  // A published program's launches hide behind the backward pass of a rank that exchanges nothing.
+  // In a published program on a rank that exchanges nothing, launches hide behind the backward
+  // pass.
   const bool launches = request.unfused || (engine.from_python && request.ranks > 1 &&
                                             strategies::strategy_of(request).guarantee() !=
                                                 strategies::Guarantee::kLocal);

@@ -12,18 +12,18 @@
 namespace paceline::predict {
 namespace {
 
-/// The host that launches and the device that follows it.
+/// The host that launches ops and the device that executes them.
 class Launches {
  public:
   explicit Launches(plan::Picoseconds per_module) : per_module_(per_module) {}
 
-  /// Launches one op and counts it from the end of the one before it.
+  /// Launches one op, and sets its time to that from the end of the previous op to its own end.
   void launch(plan::Picoseconds& time) {
     launched_ += per_module_;
     append(time, launched_);
   }
 
-  /// Launched with the one before it.
+  /// Adds an op that was launched together with the previous op.
   void follow(plan::Picoseconds& time) { append(time, 0); }
 
  private:

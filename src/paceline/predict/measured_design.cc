@@ -10,7 +10,7 @@
 #include "paceline/stats/prior_fit.h"
 #include "paceline/strategies/strategy.h"
 
-// What a figure would determine that nobody measured yet.
+// How much a figure that nobody has measured yet would determine.
 
 namespace paceline::predict {
 
@@ -19,7 +19,7 @@ bool MeasuredFit::is_known(const MeasuredFigure& figure) const {
   complete(asked);
   const auto case_of = [this](const MeasuredFigure& it) {
     const PredictRequest request = request_of(it);
-    // One rank exchanges nothing, whatever its strategy.
+    // One rank exchanges nothing under any strategy.
     return std::tuple(it.ranks, it.batch_size, it.accumulate,
                       it.ranks > 1 ? strategies::strategy_of(request).text() : std::string(),
                       cluster::ranks_per_host(request.cluster, it.ranks));

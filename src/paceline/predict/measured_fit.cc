@@ -17,13 +17,13 @@
 namespace paceline::predict {
 namespace {
 
-// Standard deviations before anything is measured: of logarithms, but for the start.
+// Prior standard deviations: of logarithms, except that of the start.
 constexpr double kOfCompute = 5;       // nothing is known
-constexpr double kOfRates = 0.35;      // of the described ones
-constexpr double kOfSweptRates = 0.1;  // of those that fits of collectives were measured on
-constexpr double kOfLinks = 3;         // where nothing describes them
-constexpr double kOfLatency = 1.5;     // likewise
-constexpr double kOfSlowdown = 1;      // likewise
+constexpr double kOfRates = 0.35;      // if links are described
+constexpr double kOfSweptRates = 0.1;  // if fits of collectives were measured
+constexpr double kOfLinks = 3;         // of rates, if nothing describes the links
+constexpr double kOfLatency = 1.5;     // if nothing describes the links
+constexpr double kOfSlowdown = 1;      // if nothing describes the links
 constexpr double kOfStart = 30e-6;     // seconds, at least
 
 bool spans_hosts(const PredictRequest& request) {
@@ -39,7 +39,7 @@ MeasuredFit::MeasuredFit(PredictRequest job, std::vector<MeasuredFigure> figures
     own_jobs_ = std::make_shared<simulator::JobCache>();
     job_.jobs = own_jobs_.get();
   }
-  job_.steps = 3;  // nobody sees them
+  job_.steps = 3;  // the steps themselves are not shown
   job_.batch_size = batch_size_of(job_);
   for (MeasuredFigure& figure : figures) {
     complete(figure);
@@ -58,7 +58,7 @@ MeasuredFit::MeasuredFit(PredictRequest job, std::vector<MeasuredFigure> figures
   explain();
 }
 
-/// What a figure does not say is as the job has it.
+/// Fills in from the job what a figure does not give.
 void MeasuredFit::complete(MeasuredFigure& figure) const {
   if (figure.batch_size == 0) {
     figure.batch_size = job_.batch_size;
@@ -71,7 +71,7 @@ void MeasuredFit::complete(MeasuredFigure& figure) const {
   }
 }
 
-/// By ranks and batch.
+/// Sorts the figures by ranks and batch, and finds the smallest and largest micro-batch.
 void MeasuredFit::sort_figures() {
   const auto by_batch = [](const CheckedFigure& it) {
     return it.figure.batch_size / it.figure.accumulate;
@@ -84,7 +84,7 @@ void MeasuredFit::sort_figures() {
   });
 }
 
-/// A rate's step follows from the ranks that train.
+/// Computes the step of each figure that gives a rate, from the number of ranks that train.
 void MeasuredFit::resolve_rates() {
   for (CheckedFigure& it : checked_) {
     MeasuredFigure& figure = it.figure;
@@ -106,7 +106,7 @@ void MeasuredFit::resolve_rates() {
   }
 }
 
-/// Throws UsageError where one case has two figures that differ, or one twice.
+/// Throws UsageError if two figures of one case differ, or a figure is given twice.
 void MeasuredFit::check_figures() const {
   constexpr double kContradiction = 0.05;
   for (std::size_t i = 0; i < checked_.size(); ++i) {
@@ -157,7 +157,7 @@ void MeasuredFit::choose_unknowns() {
   }
 }
 
-/// The links that the figures' ranks meet on, and what software adds.
+/// Adds as unknowns the links over which the figures' ranks communicate, and the added start time.
 void MeasuredFit::add_links() {
   bool across = false, inside = false;
   for (const CheckedFigure& it : checked_) {
@@ -180,7 +180,7 @@ void MeasuredFit::add_links() {
   const EngineCosts& engine = job_.cost_table().engine(engine_of(job_.engine, job_.cluster));
   const bool swept =
       (!across || is_swept(LinkScope::kHosts)) && (!inside || is_swept(LinkScope::kDevices));
-  // A measured fit has the start of the engine in it.
+  // A measured fit of collectives already contains the engine's start.
   add(Unknown::kStart,
       swept ? kOfStart : std::max(kOfStart, plan::seconds_of(engine.costs.collective)));
   if (!described_) {
@@ -195,7 +195,7 @@ double MeasuredFit::prior_of_rate(cluster::LinkScope scope) const {
   return !described_ ? kOfLinks : is_swept(scope) ? kOfSweptRates : kOfRates;
 }
 
-/// Whether collectives on the link were measured alone.
+/// Returns whether collectives on the link were measured alone.
 bool MeasuredFit::is_swept(cluster::LinkScope scope) const {
   const cluster::ClusterLink* link = job_.cluster.link(scope);
   return described_ && !job_.machine && (swept_ || (link != nullptr && !link->fits.empty()));
@@ -210,8 +210,8 @@ double MeasuredFit::value(Unknown unknown, const Values& at) const {
   return found == unknowns_.end() ? 0 : at[static_cast<std::size_t>(found - unknowns_.begin())];
 }
 
-/// Where communication hides under compute, a rate says nothing until it is low enough, so that the
-/// search does not find it by itself.
+/// Finds the unknowns.  If communication hides under compute, a rate has no effect until it is low
+/// enough, and the search cannot find it.  So lower starting rates are tried too.
 void MeasuredFit::solve() {
   solve_from(start_);
   constexpr double kUnexplained = 9;  // three standard deviations, squared
@@ -241,7 +241,7 @@ void MeasuredFit::solve() {
   }
 }
 
-/// The residuals of the figures, in standard deviations of their errors.
+/// Returns the residuals of the figures, in standard deviations of their errors.
 MeasuredFit::Values MeasuredFit::residuals_at(const Values& at) const {
   Values out;
   for (const CheckedFigure& it : checked_) {
@@ -250,7 +250,7 @@ MeasuredFit::Values MeasuredFit::residuals_at(const Values& at) const {
   return out;
 }
 
-/// What the fit makes least, infinite where the figures have no simulation.
+/// Returns the objective that the fit minimizes; infinite if a figure cannot be simulated.
 double MeasuredFit::squares_at(const Values& at) const {
   double sum = 0;
   try {
@@ -281,8 +281,9 @@ void MeasuredFit::solve_from(const Values& start) {
   influence_ = std::move(fit.influence);
 }
 
-/// Where nothing describes the links: from the best of several rates on, since a rate that is far
-/// too high says nothing of where to go; and with either sharing of a host's link.
+/// Finds the unknowns if nothing describes the links.  Starts from the best of several rates,
+/// because a rate that is far too high gives the search no direction.  Tries both ways in which
+/// ranks of a host may share links.
 void MeasuredFit::solve_links() {
   within_ = cluster::LinkSharing::kHost;
   start_at_best_rate();
@@ -308,7 +309,7 @@ void MeasuredFit::solve_links() {
 void MeasuredFit::start_at_best_rate() {
   Values best = start_;
   double least = INFINITY;
-  for (int half = 0; half < 11; ++half) {  // of a decade, from 1e7 bytes/s on
+  for (int half = 0; half < 11; ++half) {  // in half decades from 1e7 bytes/s on
     for (std::size_t k = 0; k < unknowns_.size(); ++k) {
       if (unknowns_[k] == Unknown::kNetworkRate || unknowns_[k] == Unknown::kDeviceRate) {
         start_[k] = std::log(1e7 * std::pow(10.0, half / 2.0) / kUsualRate);
@@ -352,7 +353,7 @@ void MeasuredFit::foresee_each() {
       const MeasuredFit without(job_, std::move(others), described_);
       checked_[i].foreseen_s = without.simulated_s(checked_[i].figure, without.at_);
     } catch (const UsageError&) {
-      checked_[i].foreseen_s.reset();  // the others alone explain nothing
+      checked_[i].foreseen_s.reset();  // the other figures alone explain nothing
     }
   }
 }

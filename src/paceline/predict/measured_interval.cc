@@ -11,23 +11,23 @@
 #include "paceline/stats/quantile.h"
 #include "paceline/strategies/strategy.h"
 
-// What figures say of the constants, and how sure a prediction from them is.
+// How the figures determine the constants, and how sure a prediction from them is.
 
 namespace paceline::predict {
 namespace {
 
 constexpr double kOf95 = 1.96;  // standard deviations on either side
 
-// How far predictions from one measured case were off, as a standard deviation of the step's
-// logarithm: for each doubling of the ranks, from one rank to several, and for each doubling or
-// halving of the batch (studies/measured_figures); and under another strategy, which is a guess.
+// The errors of predictions from one measured case, as standard deviations of the step's logarithm:
+// for each doubling of the ranks, from one rank to several, and for each doubling or halving of the
+// batch (studies/measured_figures); and for another strategy, where the value is a guess.
 constexpr double kOfDoubledRanks = 0.01;
 constexpr double kOfCompany = 0.1;
 constexpr double kOfDoubledBatch = 0.13;
 constexpr double kOfAnotherStrategy = 0.03;
 
-/// The errors of a sum of unknowns with these weights: L' weights, of the covariance L L' by
-/// Cholesky, so that the squares of the errors add up to the sum's variance.
+/// Returns independent errors of a sum of unknowns with these weights: L' weights, where L L' is
+/// the Cholesky factorization of the covariance.  Their squares add up to the sum's variance.
 std::vector<double> independent_errors(const std::vector<std::vector<double>>& covariance,
                                        const std::vector<double>& weights) {
   const std::size_t size = weights.size();
@@ -79,16 +79,16 @@ void MeasuredFit::put_distance(const PredictRequest& request, StepErrors& errors
     return it.figure.ranks > 1 && strategies::strategy_of(request_of(it.figure)).text() == text;
   });
   const bool joined = request.ranks > 1 && most_ranks == 1;
-  // One rank exchanges nothing, whatever its strategy.
+  // One rank exchanges nothing under any strategy.
   errors.strategy = same_strategy || request.ranks == 1 ? 0 : kOfAnotherStrategy;
-  // The error of several ranks from one has that of their strategy in it.
+  // The error from one rank to several includes that of their strategy.
   const double company = joined ? kOfCompany * kOfCompany - errors.strategy * errors.strategy : 0;
   errors.job = std::sqrt(kErrorOfAFigure * kErrorOfAFigure + std::pow(kOfDoubledRanks * ranks, 2) +
                          company + std::pow(kOfDoubledBatch * batch, 2));
 }
 
 StepErrors MeasuredFit::errors_of(const PredictRequest& asked) const {
-  PredictRequest request = priced(asked);  // whose hosts are known
+  PredictRequest request = priced(asked);  // priced() also sets the hosts
   if (request.jobs == nullptr) {
     request.jobs = job_.jobs;
   }
@@ -165,7 +165,7 @@ MeasuredConstant MeasuredFit::constant_of(std::size_t k) const {
 }
 
 std::string MeasuredFit::determined_by(std::size_t k) const {
-  constexpr double kDetermined = 0.5;  // of what was known before
+  constexpr double kDetermined = 0.5;  // as a share of the prior's deviation
   if (std::sqrt(covariance_[k][k]) >= kDetermined * prior_[k]) {
     return "";
   }
@@ -178,7 +178,7 @@ void MeasuredFit::explain() {
   for (std::size_t k = 0; k < unknowns_.size(); ++k) {
     constants_.push_back(constant_of(k));
   }
-  constexpr double kUndetermined = 0.5;  // of a logarithm
+  constexpr double kUndetermined = 0.5;  // standard deviation of a logarithm
   if (std::sqrt(covariance_[0][0]) > kUndetermined) {
     throw UsageError(fmt::format(
         "--measured '{}': determines nothing: the step does not depend on what the devices compute",
