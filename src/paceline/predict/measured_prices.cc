@@ -11,21 +11,21 @@
 #include "paceline/predict/measured_fit.h"
 #include "paceline/predict/roofline.h"
 
-// What a step costs under given values of the unknowns.
+// How a step is priced under given values of the unknowns.
 
 namespace paceline::predict {
 namespace {
 
-constexpr double kLongestTime = 100;  // seconds, that a search may try
+constexpr double kLongestTime = 100;  // seconds; the longest time that a search may try
 constexpr double kStartOfKernel = 5e-6;
-constexpr double kMostFixed = 0.5;  // of a measured step
+constexpr double kMostFixed = 0.5;  // as a share of a measured step
 
 std::int64_t rate_from(double bytes_per_s) {
   return std::llround(
       std::clamp(bytes_per_s, 1.0, static_cast<double>(cluster::kMostBytesPerSecond)));
 }
 
-/// Hosts like the cluster's first one that hold so many ranks each.
+/// Returns hosts like the cluster's first one, with `ranks_per_host` slots.
 std::vector<cluster::ClusterHost> hosts_of(const std::vector<int>& ranks_per_host,
                                            const cluster::Cluster& cluster) {
   std::vector<cluster::ClusterHost> hosts;
@@ -67,7 +67,8 @@ PredictRequest MeasuredFit::unpriced(const MeasuredFigure& figure) const {
   return request;
 }
 
-/// What no batch changes: the update, and the start of each module's kernels.
+/// Returns the seconds that do not change with the batch: the update, and the start of each
+/// module's kernels.
 double MeasuredFit::fixed_s() const {
   const double kernels = (1 + job_.cost_table().roofline.backward_per_forward) *
                          static_cast<double>(job_.network.model.modules.size());
@@ -120,7 +121,7 @@ void MeasuredFit::put_machine(const Values& at, PredictRequest& request) const {
   const auto rate = [&](Unknown unknown) {
     return rate_from(kUsualRate * std::exp(value(unknown, at)));
   };
-  // A link that no figure's ranks met on is taken to be like the other.
+  // A link that no figure's ranks use is taken to be like the other link.
   machine.network.bytes_per_s =
       rate(fits(Unknown::kNetworkRate) ? Unknown::kNetworkRate : Unknown::kDeviceRate);
   machine.device.bytes_per_s =
@@ -152,7 +153,7 @@ PredictRequest MeasuredFit::priced(PredictRequest request, const Values& at,
   return request;
 }
 
-/// As many ranks on each host as the figures have; one host where they have one.
+/// Returns hosts with as many ranks each as in the figures; one host if each figure has one host.
 std::vector<int> MeasuredFit::hosts_like_measured(plan::Rank ranks) const {
   int most_local = 0;
   for (const CheckedFigure& it : checked_) {

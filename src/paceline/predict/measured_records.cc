@@ -23,12 +23,13 @@ namespace {
 using records::Configuration;
 using records::RunRecord;
 
-/// Whether the record says what was trained, and how.  A command's does not.
+/// Returns whether the record says what was trained and how; the record of a user's command does
+/// not.
 bool says_what_ran(const RunRecord& record) {
   return record.configuration.command.empty() && record.configuration.states("model");
 }
 
-/// Whether a plan stands for what the record's ranks exchanged.
+/// Returns whether Paceline has the plan by which the record's ranks communicated.
 bool has_plan(const Configuration& c) {
   return c.command.empty() && c.states("strategy") && c.framework.empty() &&
          !strategies::strategy_of(c).external();
@@ -54,7 +55,7 @@ void check_one_job(const RunRecord& first, const RunRecord& other) {
   }
 }
 
-/// Why a record says nothing, or empty.
+/// Returns why a record cannot be used; empty if it can.
 std::string useless(const RunRecord& record) {
   if (record.error) {
     return "it failed";
@@ -79,11 +80,11 @@ std::string useless(const RunRecord& record) {
   return timed ? "" : "a step took no time";
 }
 
-/// The runs of one case.
+/// The runs of one case.  Times are medians of each run, in seconds.
 struct Runs {
   MeasuredFigure figure;
   std::vector<double> steps{}, compute_only{}, forward{}, backward{};  // s
-  double spread_of_one = 0;  // relative, of the first run's median
+  double spread_of_one = 0;  // relative standard error of the first run's median
 };
 
 double phase_of(const RunRecord& record, const char* phase) {
@@ -96,9 +97,9 @@ double phase_of(const RunRecord& record, const char* phase) {
   return stats::median(ns) * 1e-9;
 }
 
-/// The standard error of the median of such steps, as a share of it.
+/// Returns the standard error of the median of the steps, as a share of the median.
 double spread_of(const std::vector<double>& steps) {
-  constexpr double kOfMedian = 1.2533;  // sqrt(pi / 2), of normal samples
+  constexpr double kOfMedian = 1.2533;  // sqrt(pi / 2), for normal samples
   return steps.size() < 2 ? 0 : kOfMedian * stats::standard_error(steps) / stats::median(steps);
 }
 
@@ -149,7 +150,8 @@ MeasuredFigure summed_up(Runs runs) {
   return figure;
 }
 
-/// From the runs without an exchange where there are some, else from all of one rank.
+/// Returns the phases of one rank: of the runs with strategy none if there are any, else of all
+/// runs of one rank.
 std::optional<AlonePhases> alone_of(const std::vector<Runs>& cases) {
   const auto is_bare = [](const Runs& it) {
     return it.figure.ranks == 1 && it.figure.strategy == "none";

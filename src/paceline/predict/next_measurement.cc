@@ -13,10 +13,10 @@
 namespace paceline::predict {
 namespace {
 
-/// An interval that stays wider than this share of it is no reason to measure.
+/// A measurement is worth its effort only if the interval shrinks below this share of its width.
 constexpr double kNarrower = 0.95;
 
-/// A world to measure in.
+/// A number of ranks on which to measure.
 struct World {
   std::string what;
   plan::Rank ranks = 1;
@@ -38,7 +38,8 @@ std::vector<World> worlds_of(const cluster::Cluster& cluster) {
   return worlds;
 }
 
-/// The step of the strategy in a world, as `--measured` has it; one device has nothing to exchange.
+/// Returns the strategy's step in a world, as a figure of `--measured`; one device has strategy
+/// none.
 MeasuredFigure figure_of(const PredictRequest& job, plan::Rank ranks) {
   MeasuredFigure figure{.ranks = ranks,
                         .batch_size = batch_size_of(job),
@@ -50,7 +51,7 @@ MeasuredFigure figure_of(const PredictRequest& job, plan::Rank ranks) {
   return figure;
 }
 
-/// The fit with the figure, which is its first one where there is none.
+/// Returns the request's fit with the figure added; without a fit, a fit to this figure alone.
 MeasuredFit fit_with(const AdviseRequest& request, MeasuredFigure figure) {
   if (request.fit) {
     return request.fit->if_measured(std::move(figure));
@@ -58,7 +59,7 @@ MeasuredFit fit_with(const AdviseRequest& request, MeasuredFigure figure) {
   PredictRequest job = request.job;
   job.ranks = figure.ranks;
   job.strategy = figure.strategy;
-  job.steps = 3;  // nobody sees them
+  job.steps = 3;  // the steps themselves are not shown
   figure.step_s = plan::seconds_of(step_of(job).step);
   return {request.job, {std::move(figure)}};
 }
@@ -98,7 +99,7 @@ NextMeasurements next_measurements(const AdviseRequest& request, const Advice& a
                                    .reach = share_of(fit_with(request, figure).errors_of(job))});
       }
     } catch (const UsageError&) {
-      continue;  // the strategy cannot be there, or its step says nothing of compute
+      continue;  // the strategy cannot run there, or its step does not depend on compute
     }
   }
   if (const auto swept = request.fit ? request.fit->if_swept() : std::nullopt) {

@@ -29,9 +29,9 @@
 namespace paceline::predict {
 namespace {
 
-constexpr int kBatch = 32;  // where nobody says
+constexpr int kBatch = 32;  // if neither request nor cluster gives one
 constexpr plan::Step kWarmup = 2;
-constexpr plan::Step kMostPeriods = 8;  // that are simulated until steps repeat
+constexpr plan::Step kMostPeriods = 8;  // most periods that are simulated until steps repeat
 
 plan::PlanInput input_of(const PredictRequest& request) {
   plan::PlanInput input;
@@ -43,7 +43,7 @@ plan::PlanInput input_of(const PredictRequest& request) {
   return input;
 }
 
-/// Without what the plan takes apart for the tables.
+/// Returns the input without the part of the network that embedding tables replace.
 plan::PlanInput dense_part(const PredictRequest& request, plan::PlanInput input) {
   if (request.tables) {
     input.model = strategies::without_bags(input.model).dense;
@@ -63,7 +63,7 @@ plan::Step whole_periods(plan::Step steps, plan::Step period) {
   return (steps + period - 1) / period * period;
 }
 
-/// All of it but what the compiled job tells.
+/// Returns the configuration except what the compiled job determines.
 records::Configuration case_of(const PredictRequest& request,
                                const strategies::StrategySpec& strategy,
                                const EngineCosts& engine) {
@@ -114,7 +114,7 @@ void check_steps(const PredictRequest& request) {
   }
 }
 
-/// Hosts are filled in the cluster's order.
+/// Names the ranks' hosts, which are filled in the cluster's order.
 void name_hosts(const PredictRequest& request, Prediction& prediction) {
   const simulator::Classes& classes = prediction.job->classes;
   for (records::RankSamples& rank : prediction.record.ranks) {
@@ -123,8 +123,8 @@ void name_hosts(const PredictRequest& request, Prediction& prediction) {
   }
 }
 
-/// What the plan leaves out of its strategy in this world.  The dense part beside embedding tables
-/// is a strategy of fewer ranks.
+/// Adds warnings of the strategy's parts that have no effect in this world.  With embedding tables
+/// nothing is added, because the strategy is that of fewer ranks.
 void add_idle_parts(const PredictRequest& request, const strategies::StrategySpec& strategy,
                     const plan::PlanInput& input, records::RunRecord& record) {
   if (request.tables) {
@@ -138,16 +138,16 @@ void add_idle_parts(const PredictRequest& request, const strategies::StrategySpe
   }
 }
 
-/// A job and what became of it.
+/// A job and the results of its simulation.
 struct Simulated {
   std::shared_ptr<const simulator::Job> job;
   simulator::Simulator simulator;
   simulator::StepTimes times;
 };
 
-/// The plan of enough steps that what varies from step to step has been all it can be, and that
-/// steps repeat.  Where two periods do not tell, more are simulated; a period of one step that does
-/// not repeat then never will.
+/// Simulates enough steps that all variation between steps occurs and that steps repeat.  If two
+/// periods do not show this, more are simulated, except with a period of one step: such steps never
+/// repeat if they do not repeat at once.
 Simulated simulate_enough(const PredictRequest& request, const strategies::StrategySpec& strategy,
                           const plan::PlanInput& input, const simulator::Costs& costs,
                           simulator::JobCache& jobs) {
@@ -170,7 +170,7 @@ Simulated simulate_enough(const PredictRequest& request, const strategies::Strat
   }
 }
 
-// What the runtime rejects on an engine that wants one order of issue.
+// Throws the errors of the runtime on an engine that needs one order of issue on all ranks.
 void check_order(const strategies::StrategySpec& strategy, const plan::PlanInput& input,
                  const std::string& engine) {
   if (strategy.exchange.row != nullptr && strategy.exchange.row->late) {
@@ -183,7 +183,7 @@ void check_order(const strategies::StrategySpec& strategy, const plan::PlanInput
   plan::require_one_order(*planner, input, planner->setup(input), engine);
 }
 
-/// Throws UsageError where the engine cannot carry the strategy out.
+/// Throws UsageError if the engine cannot carry the strategy out.
 Simulated simulate_engine(const PredictRequest& request, const strategies::StrategySpec& strategy,
                           const plan::PlanInput& input, const simulator::Costs& costs,
                           simulator::JobCache& jobs) {
@@ -193,9 +193,10 @@ Simulated simulate_engine(const PredictRequest& request, const strategies::Strat
   return simulate_enough(request, strategy, input, costs, jobs);
 }
 
-/// On the lines alone.  A list schedule may be longer where its parts are shorter (Graham, SIAM J.
-/// Appl. Math. 1969, doi:10.1137/0117039), so the engine's own schedule is taken where it is the
-/// shorter one.  An engine that cannot carry the strategy out has none.
+/// Simulates the bound, with costs of the links alone.  A list schedule may get longer when its
+/// parts get shorter (Graham, SIAM J. Appl.  Math. 1969, doi:10.1137/0117039), so the engine's own
+/// schedule is used if it is shorter.  An engine that cannot carry the strategy out has no
+/// schedule.
 Simulated simulate_bound(const PredictRequest& request, const strategies::StrategySpec& strategy,
                          const plan::PlanInput& input, simulator::Costs& costs,
                          simulator::JobCache& jobs) {
@@ -215,7 +216,7 @@ Simulated simulate_bound(const PredictRequest& request, const strategies::Strate
   return bound;
 }
 
-/// The job without communication.
+/// Simulates the job without communication.
 FreeSteps run_alone(Prediction& prediction) {
   simulator::Simulator simulator(*prediction.job);
   simulator::Costs free = prediction.costs;
@@ -230,7 +231,7 @@ cluster::Group world_of(const plan::PlanInput& input) {
           .most_local = input.local_world.most()};
 }
 
-/// The times by which a measured run was planned.
+/// Sets the planner's times to those by which a measured run was planned.
 void put_times(const records::PlannedBy& by, plan::PlanInput& input) {
   const auto line = [&](plan::Pattern pattern) {
     const auto found = by.costs.find(std::string(plan::name_of(pattern)));
@@ -254,7 +255,7 @@ struct Priced {
   plan::PlanInput input;
   simulator::Costs costs;
   int batch_size = 0;
-  double update_s = 0;           // of one device
+  double update_s = 0;           // of one device, seconds
   plan::Picoseconds linear = 0;  // a step of one device alone
   std::vector<records::Warning> warnings;
 };

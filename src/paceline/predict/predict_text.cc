@@ -13,7 +13,7 @@
 namespace paceline::predict {
 namespace {
 
-/// The mean of the shown steps, how sure it is, and what makes it again.
+/// Returns the mean of the shown steps, its standard error, and the seed that reproduces it.
 std::string noise_text(const Prediction& prediction) {
   const simulator::StepTimes& times = prediction.times;
   const auto window = static_cast<std::ptrdiff_t>(times.window);
@@ -27,8 +27,8 @@ std::string noise_text(const Prediction& prediction) {
       shown.size());
 }
 
-/// Where ranks are late in turn, the job is faster than the slowest of each step, which tables
-/// show.
+/// Returns a note if ranks are late in turn: the job is then faster than the slowest rank's step,
+/// which tables show.
 std::string drift_text(const Prediction& prediction) {
   constexpr double kNoticed = 1.01;
   const double slowest = stats::mean(records::slowest_step_s(prediction.record));

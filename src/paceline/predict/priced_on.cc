@@ -10,7 +10,7 @@
 namespace paceline::predict {
 namespace {
 
-/// The figures of the cluster, without its names and its hosts.
+/// Returns the figures of the cluster, without its names and its hosts.
 std::string figures_of(cluster::Cluster cluster) {
   cluster.name.clear();
   cluster.source.clear();

@@ -12,10 +12,10 @@
 namespace paceline::predict {
 namespace {
 
-/// A hop that takes so long is TCP/IP's; over RDMA it takes 1 to 3 us.
+/// A hop with at least this latency is taken to be TCP/IP; over RDMA it takes 1 to 3 us.
 constexpr plan::Picoseconds kTcpLatency = 10'000'000;
 
-/// The rate of all network cards of the largest host, where every slot has a card of its own; else
+/// Returns the rate of all network cards of the largest host if every slot has its own card; else
 /// the rate of one card.
 std::int64_t bytes_per_s_of_cards(const cluster::Cluster& cluster,
                                   const cluster::LinkModel& network) {
@@ -39,7 +39,7 @@ void scale_rates(double share, cluster::LinkModel& link, std::vector<cluster::Li
   }
 }
 
-/// What measured figures say of the links and of the engine's software.
+/// Applies the corrections by measured figures to the links and to the engine's software.
 void put_measured(const MeasuredCosts& measured, simulator::Costs& costs) {
   cluster::Machine& machine = costs.machine;
   scale_rates(measured.network_share, machine.network, machine.fits);
@@ -104,11 +104,11 @@ simulator::Costs costs_of(const PredictRequest& request, const EngineCosts& soft
     if (cluster::prices_collectives(costs.machine) ||
         cluster::launch_is_calibrated(false, costs.machine) ||
         cluster::launch_is_calibrated(true, costs.machine)) {
-      costs.software.issue = 0;  // a fit has it
+      costs.software.issue = 0;  // the fit includes it
     }
     costs.software.kernels = kernels_of(request, input);
   }
-  // Before planners are told times that would not fit.
+  // Checks before planners get times that would overflow.
   cluster::check_costs(costs.machine, costs.software);
   if (request.measured != MeasuredCosts{}) {
     put_measured(request.measured, costs);

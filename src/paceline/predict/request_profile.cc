@@ -11,9 +11,9 @@
 namespace paceline::predict {
 namespace {
 
-constexpr double kLongestStep = 3600;  // picoseconds hold a thousand of them
+constexpr double kLongestStep = 3600;  // seconds; picoseconds can hold a thousand such steps
 
-/// How long one device takes for a batch.
+/// Returns how long one device takes for a batch.
 plan::Picoseconds step_of(int batch_size, double samples_per_s) {
   if (!is_device_rate(samples_per_s)) {
     throw UsageError(fmt::format("{:g} samples/s of one device: must be from {} to {:.0f}",
@@ -28,8 +28,8 @@ plan::Picoseconds step_of(int batch_size, double samples_per_s) {
   return plan::picoseconds_of(seconds);
 }
 
-/// What one device's step leaves to forward and backward: its rate was measured with the update,
-/// whose memory passes come behind them.
+/// Returns the part of one device's step that is forward and backward.  The device's rate was
+/// measured with the update, which comes after them.
 plan::Picoseconds model_work_of(double samples_per_s, int batch_size, double update_s) {
   const plan::Picoseconds step = step_of(batch_size, samples_per_s);
   const plan::Picoseconds update = plan::picoseconds_of(update_s);
@@ -47,7 +47,7 @@ plan::Picoseconds model_work_of(double samples_per_s, int batch_size, double upd
 const cluster::DeviceThroughput* throughput_of(const PredictRequest& request) {
   const cluster::DeviceThroughput* found = nullptr;
   if (request.network.sequence_length != 0 || request.network.model.dtype == plan::DType::kF8) {
-    return nullptr;  // the file's are of a network's own samples, and not in 8 bits
+    return nullptr;  // the file's rates are for a network's own samples, and not for 8 bits
   }
   for (const auto& row : request.cluster.device.throughputs) {
     if (row.model == request.network.model.name &&

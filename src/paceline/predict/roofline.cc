@@ -28,7 +28,7 @@ double seconds_of_layer(const LayerWork& work, double weight_bytes, int batch_si
   return std::max(slower * flops / options.flops_per_s, bytes / options.memory_bytes_per_s);
 }
 
-/// All times of the lists by one factor, to a sum of exactly `total`.
+/// Scales all times of the lists by one factor, to a sum of exactly `total`.
 void stretch(std::initializer_list<std::vector<plan::Picoseconds>*> lists,
              plan::Picoseconds total) {
   plan::Picoseconds now = 0;
@@ -36,7 +36,7 @@ void stretch(std::initializer_list<std::vector<plan::Picoseconds>*> lists,
     now += std::accumulate(times->begin(), times->end(), plan::Picoseconds{0});
   }
   PACELINE_CHECK(total > 0 && now > 0);
-  // Ends are rounded, not parts, so that the sum is exact.
+  // End times are rounded instead of durations, so that the sum is exact.
   plan::Picoseconds before = 0, end_before = 0;
   for (auto* times : lists) {
     for (plan::Picoseconds& time : *times) {
@@ -73,8 +73,8 @@ plan::LayerProfile roofline_profile(const plan::NetworkShape& network, int batch
     profile.forward.push_back(plan::picoseconds_of(seconds.back()));
   }
   profile.backward.assign(model.parameters.size(), 0);
-  // A module without parameters counts to the gradient that follows it.
-  std::size_t open = modules;  // modules whose backward is not counted yet
+  // The backward time of a module without parameters counts with the next gradient.
+  std::size_t open = modules;  // modules from here on are already counted
   for (const plan::ParameterId id : model.ready_order) {
     const std::size_t module = plan::index_of(model.parameters[plan::index_of(id)].module);
     double sum = 0;

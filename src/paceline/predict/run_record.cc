@@ -32,7 +32,7 @@ std::vector<Phases> phases_of(const simulator::Job& job, const simulator::Simula
   return all;
 }
 
-/// The step that is sample `k`: the last `window` of `steps`, again and again.
+/// Returns the step that is sample `k`: the last `window` of `steps` steps, repeated.
 std::size_t sample(std::size_t k, std::size_t steps, plan::Step window) {
   const auto last = static_cast<std::size_t>(window);
   return steps - last + k % last;

@@ -14,10 +14,10 @@
 namespace paceline::predict {
 namespace {
 
-constexpr plan::Rank kMostTimes = 8;        // the cluster's size
-constexpr plan::Rank kMostExtended = 4096;  // of a cluster that is larger than described
+constexpr plan::Rank kMostTimes = 8;        // as a multiple of the cluster's size
+constexpr plan::Rank kMostExtended = 4096;  // ranks of an extended cluster
 
-/// Why no larger cluster of hosts like these can be priced; empty: one can.
+/// Returns why no larger cluster of such hosts can be priced; empty if one can.
 std::string end_of(const cluster::Cluster& cluster) {
   const cluster::ClusterHost& first = cluster.hosts.front();
   const bool alike = std::ranges::all_of(
@@ -34,7 +34,7 @@ std::string end_of(const cluster::Cluster& cluster) {
 ScalingBase base_of(const AdviseRequest& request) {
   const int batch = batch_size_of(request.job);
   if (!request.fit) {
-    return {.batch_size = batch};  // its step is the null model of each prediction
+    return {.batch_size = batch};  // the step is set to the null model of each prediction
   }
   const CheckedFigure& figure = request.fit->smallest(batch);
   return {.ranks = figure.figure.ranks,
@@ -48,7 +48,7 @@ PredictRequest in_world(const AdviseRequest& request, const std::string& strateg
   PredictRequest job = request.job;
   job.strategy = strategy;
   job.ranks = ranks;
-  job.steps = 3;  // nobody sees them
+  job.steps = 3;  // the steps themselves are not shown
   auto& hosts = job.cluster.hosts;
   const cluster::ClusterHost like = hosts.front();
   for (int slots = job.cluster.slots(); slots < ranks; slots += like.slots) {
@@ -67,7 +67,7 @@ void add_world(const AdviseRequest& request, plan::Rank ranks, Scaling& scaling)
     scaling.base.step_s = plan::seconds_of(prediction.linear);
   }
   ScaledWorld world{.ranks = ranks, .advice = advice_of(job, prediction, request)};
-  // Samples of a rank in a second, as a share of the base's.
+  // Efficiency is the samples per second of a rank, as a share of the base's.
   const double of_base = batch_size_of(job) * scaling.base.step_s / scaling.base.batch_size;
   const auto efficiency = [&](plan::Picoseconds step) {
     return of_base / plan::seconds_of(std::max<plan::Picoseconds>(1, step));
@@ -125,7 +125,7 @@ Scaling scaling_of(const AdviseRequest& request, const std::string& strategy) {
     try {
       add_world(request, ranks, scaling);
     } catch (const UsageError&) {
-      continue;  // the strategy cannot be there
+      continue;  // the strategy cannot run there
     }
   }
   return scaling;

@@ -35,7 +35,8 @@ void describe_tables(const PredictRequest& request, records::Configuration& c) {
 }
 
 double typical_bags(const BagShape& bags) {
-  // bags_of[n]: of n lookups; the first bag is of any length.
+  // bags_of[n] is the mean number of bags of n lookups; every length of the first bag is equally
+  // likely.
   std::vector<double> bags_of(static_cast<std::size_t>(bags.most) + 1);
   for (Elements n = 1; n <= bags.most; ++n) {
     double sum = 0;

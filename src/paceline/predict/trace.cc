@@ -30,7 +30,7 @@ Activity activity_of(simulator::ItemKind kind) {
   return Activity::kTransfer;
 }
 
-/// One simulated rank's spans.
+/// Adds the spans of one simulated rank.
 class Row {
  public:
   Row(const simulator::Job& job, const simulator::Actor& actor, std::vector<records::Span>& spans)
@@ -55,7 +55,8 @@ class Row {
     put(records::make_span(activity, std::move(name), args), ran.begin, ran.end);
   }
 
-  /// From the end of the phase before to that of the last item.
+  /// Adds the span of the phase, from the end of the previous phase to the end of the phase's last
+  /// item.
   void close_phase() {
     if (phase_) {
       const Activity activity = activity_of(phase_->kind);
@@ -86,9 +87,9 @@ class Row {
   const simulator::Actor& actor_;
   const simulator::RankProgram& program_;
   std::vector<records::Span>& spans_;
-  std::optional<simulator::Item> phase_;  // its last item so far
+  std::optional<simulator::Item> phase_;  // last item of the open phase so far
   plan::Picoseconds phase_began_ = 0;
-  plan::Picoseconds free_ = 0;  // where the training thread came to its end
+  plan::Picoseconds free_ = 0;  // end of the training thread's last item
 };
 
 }  // namespace
