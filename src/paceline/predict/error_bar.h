@@ -23,7 +23,7 @@ struct ErrorBar {
   std::optional<double> share{};
   bool validated = false;            // for such a cluster and engine
   const FamilyErrors* of = nullptr;  // whose error it is; null: the caller gave it
-  /// Why it is not validated: what no published table covers.  If nothing is known, the reason.
+  /// What is not covered by any published table; if nothing is known of the error, the reason.
   std::string why{};
 
   bool known() const { return share.has_value(); }

@@ -18,7 +18,7 @@ namespace paceline::predict {
 namespace {
 
 // Prior standard deviations: of logarithms, except that of the start.
-constexpr double kOfCompute = 5;       // nothing is known
+constexpr double kOfCompute = 5;       // nothing is known of it
 constexpr double kOfRates = 0.35;      // if links are described
 constexpr double kOfSweptRates = 0.1;  // if fits of collectives were measured
 constexpr double kOfLinks = 3;         // of rates, if nothing describes the links

@@ -76,9 +76,9 @@ double distinguishable_by(const StepErrors& one, const StepErrors& other);
 class MeasuredFit {
  public:
   /// `job` gives all but the figures' ranks, batches and strategies.  If it has a machine, that is
-  /// an emulated link, of which only the added software costs are fitted.  `described` says whether
-  /// the cluster or the machine describes the links.  Throws UsageError, with one sentence, for
-  /// figures that contradict each other or determine nothing.
+  /// an emulated link, of which only the added start and the slow-down of compute are fitted.
+  /// `described` says whether the cluster or the machine describes the links.  Throws UsageError,
+  /// with one sentence, for figures that contradict each other or determine nothing.
   MeasuredFit(PredictRequest job, std::vector<MeasuredFigure> figures, bool described = true);
 
   /// Returns the request, which must be of this job, with the fitted prices.

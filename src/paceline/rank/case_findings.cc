@@ -137,7 +137,7 @@ void unstretch(double stretch, RankResult& result) {
 
 void note_loss(const Trainer& trainer, const records::Configuration& c, int done,
                RankResult& result) {
-  constexpr int kFifth = 5;  // the step by which frameworks are compared
+  constexpr int kFifth = 5;  // frameworks are compared by this step's loss
   if ((done != 1 && done != kFifth) || (done > c.warmup && c.device != "cpu")) {
     return;
   }

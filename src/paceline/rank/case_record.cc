@@ -46,7 +46,7 @@ void merge(const records::RunRecord& part, records::RunRecord& whole) {
   if (part.planned_by) {  // equal on all ranks
     whole.planned_by = part.planned_by;
   }
-  if (part.consensus_distance) {  // likewise
+  if (part.consensus_distance) {  // equal on all ranks
     whole.consensus_distance = part.consensus_distance;
   }
   if (part.coding) {

@@ -17,7 +17,7 @@ namespace paceline::rank {
 /// adapter said of itself, or an error.
 void post_part(launch::PrefixStore& store, int rank, const records::RunRecord& part);
 
-/// Sets the same part of a case that Paceline itself performs, with the rank's spans and the
+/// Sets the same for a case that Paceline itself performs, and also the rank's spans and the
 /// operations on its emulated link.  If the ranks are on several hosts (`one_clock` false), the
 /// times of these operations are counted from the barrier before the warm-up.
 void post_result(launch::PrefixStore& store, int rank, const RankResult& result, bool one_clock);
@@ -25,7 +25,8 @@ void post_result(launch::PrefixStore& store, int rank, const RankResult& result,
 /// Sets the samples that this rank has so far, of a case that fails.
 void post_so_far(launch::KeyValueStore& store, records::RankSamples samples);
 
-/// Sets the environment that rank 0 found, for records that the front writes when the ranks fail.
+/// Sets the environment that rank 0 found, for records that the front (the process that started the
+/// ranks) writes if the ranks fail.
 void post_environment(launch::KeyValueStore& store, const records::Environment& environment);
 
 records::Environment posted_environment(launch::KeyValueStore& store);
@@ -63,7 +64,7 @@ void post_finished(launch::KeyValueStore& store, int run, std::size_t index,
 /// Returns the line that post_finished() has handed over, or nothing if there is none.
 std::optional<std::string> finished_line(launch::KeyValueStore& store, int run, std::size_t index);
 
-/// Sets and gets the cases that the front has records of already.
+/// Sets and gets the cases of which the front already has records.
 void post_completed(launch::KeyValueStore& store, const CompletedCases& completed);
 CompletedCases completed_cases(launch::KeyValueStore& store);
 

@@ -92,7 +92,7 @@ void measure_exposed(const engines::World& world, const CaseWindow& window,
   const int ranks = window.group.world;
   records::Configuration alone = window.configuration;
   alone.strategy = "none";
-  alone.average_buffers = 0;  // statistics communicate too
+  alone.average_buffers = 0;  // averaging statistics communicates too
   RankGroup apart = window.group;
   apart.name += "/compute-only";
   apart.before_connecting = nullptr;  // servers do not take part
@@ -221,7 +221,7 @@ bool measure_window(const CaseWindow& window, RankResult& result) {
   const records::Configuration& c = window.configuration;
   const WeightNorms norms(trainer);
   std::int64_t coded_before = 0;
-  std::optional<records::Lookups> lookups;  // of the whole steps so far
+  std::optional<records::Lookups> lookups;  // of the complete steps so far
   const auto progress = [&](int done, int total) {
     if (done == c.warmup) {
       forget_warm_up(window);  // operations in flight belong to the measured steps

@@ -22,7 +22,7 @@ namespace paceline::rank {
 /// case counts as failed although it ran to its end.
 struct RankResult : records::RunRecord {
   records::RankSamples samples;      // for the record's `ranks`
-  PlanTimes times;                   // the times that the plan was made by
+  PlanTimes times;                   // the times from which the plan was made
   std::int64_t started_ns = 0;       // when all ranks were ready to begin
   std::vector<records::Span> spans;  // from started_ns on; only with record_spans
   /// The operations on the emulated link in the measured steps; empty if there is no link.

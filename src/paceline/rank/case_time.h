@@ -13,7 +13,7 @@
 
 namespace paceline::rank {
 
-/// "70 s", "12 min", "3.5 h"
+/// Returns a duration as text: "70 s", "12 min", "3.5 h".
 std::string duration_text(double seconds);
 
 /// Returns the number of threads that share a core, at least 1; 1 for a replay, whose ranks sleep.
@@ -25,8 +25,8 @@ bool measures_pairs(const records::Configuration& configuration);
 /// The outcome of planning a case before it is run.
 struct Planned {
   std::string rejection;           // why there is no plan; empty: there is one
-  std::int64_t written_bytes = 0;  // by a replay's fullest rank
-  std::int64_t wire_bytes = 0;     // sent by a rank in a step
+  std::int64_t written_bytes = 0;  // bytes that a replay writes on its fullest rank
+  std::int64_t wire_bytes = 0;     // bytes that a rank sends in a step
 };
 
 /// Plans the case, or says why it has no plan.  A case is not rejected here if an external command

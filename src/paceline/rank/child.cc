@@ -76,7 +76,7 @@ std::optional<std::string> Child::take_line() {
     if (!ended_ || pending_.empty()) {
       return std::nullopt;
     }
-    end = pending_.size();  // the last line has no end
+    end = pending_.size();  // the last line has no line end
   }
   std::string line = pending_.substr(0, end);
   pending_.erase(0, end + 1);

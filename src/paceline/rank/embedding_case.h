@@ -39,8 +39,8 @@ void add_lookups(const strategies::EmbeddingJob& job, const plan::CommPlan& plan
 /// that every backward pass adds to them.
 bool keeps_gradients(const cases::Network& network);
 
-/// Converts the number of steps that kernels missed to that of lookups, which is one less: lookups
-/// come before the updates of their own step and do not miss them.
+/// Converts the number of steps that embedding kernels missed to that of their lookups, which is
+/// one less: a lookup comes before the updates of its own step, and so does not miss them.
 std::map<plan::Step, std::int64_t> lookups_by_steps_missed(
     const std::map<plan::Step, std::int64_t>& kernels);
 

@@ -40,8 +40,8 @@ std::int64_t memory_of(const records::Configuration& c, const Probe& probe,
 }
 
 // Returns the memory of each rank on this host, which are the first `here` ranks of the job.  In a
-// job with embedding tables, adds what the probe used beyond its plan's buffers to each rank's
-// plan.
+// job with embedding tables it is what the rank's plan needs, plus what the probe used beyond its
+// own plan.
 std::vector<std::int64_t> memory_of_ranks(const records::Configuration& c, const Probe& probe,
                                           const Planned& planned, int here) {
   std::vector<std::int64_t> memory(static_cast<std::size_t>(here), memory_of(c, probe, planned));

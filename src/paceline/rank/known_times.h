@@ -32,7 +32,7 @@ PlanTimes plan_times_from(const std::string& text);
 /// The times of layers and collectives that are known before a case begins: the fits of the cluster
 /// file, and the measurements of earlier cases.  Times of layers hold for a network on the same
 /// ranks.  Times of collectives hold for an engine, a device, a placement of ranks, their threads
-/// and a model's size.  Only rank 0's object of this class holds times; every rank has an object.
+/// and a model's size.  Every rank has an object of this class, but only rank 0's holds times.
 class KnownTimes {
  public:
   /// Rank 0 reads `cluster_file`, if it is not empty, and the times in the job's store.

@@ -6,8 +6,8 @@
 #include "paceline/launch/key_value_store.h"
 #include "paceline/records/run_record.h"
 
-// The master of a case with embedding tables on servers.  The master's plan is empty: it starts the
-// other ranks, sleeps while they train, and collects their results.
+// The master of a case with embedding tables on servers starts the other ranks, sleeps while they
+// train, and collects their results.  The master's plan is empty.
 
 namespace paceline::rank {
 

@@ -18,7 +18,7 @@
 
 namespace paceline::rank {
 
-/// The options of a configuration's network.
+/// Returns the options with which a configuration's network is made.
 networks::NetworkOptions network_options(const records::Configuration& configuration);
 
 /// Returns a batch of the first sample twice, with which networks are traced.  Two samples are the

@@ -18,7 +18,7 @@ namespace paceline::rank {
 struct ReplayEvents {
   networks::Gates& gates;
   std::function<void(plan::ParameterId)> ready;
-  /// Total time spent waiting at gates.
+  /// Returns the total time in nanoseconds spent waiting at gates.
   std::function<std::int64_t()> gate_wait_ns;
 };
 
