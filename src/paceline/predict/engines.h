@@ -50,7 +50,7 @@ struct OptimizerCosts {
   double passes = 1, fused_passes = 1;
 };
 
-/// The share of a device's data-sheet figures that programs reach.
+/// What programs reach of a device's data sheet: shares of its rates, and factors on layer times.
 struct RooflineCosts {
   double copy_share = 1, product_share = 1;
   double backward_per_forward = 1;

@@ -33,9 +33,9 @@ struct ErrorBar {
 
 /// Returns the error bar of the family of the request's strategy, if it was validated: on that
 /// device and such networks, with that engine and on no more ranks.  Otherwise returns the largest
-/// bar of all families.  Returns none if layer times are a roofline that no measurement stretches;
-/// and none, without a reason, if the request has a machine or software of its own.  `machine`
-/// prices the request.
+/// bar of all families.  Returns only a reason for embedding tables, and if layer times are a
+/// roofline that no measurement stretches; neither share nor reason if the request has a machine or
+/// software of its own.  `machine` prices the request.
 ErrorBar error_bar_of(const PredictRequest& request, const cluster::Machine& machine);
 
 /// Returns the share of the faster step by which two predicted steps of one job must differ to be

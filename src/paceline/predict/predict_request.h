@@ -32,7 +32,7 @@ inline bool is_device_rate(double samples_per_s) {
 /// Corrections by measured figures (predict/measured_fit.h) to the described links and software.
 struct MeasuredCosts {
   double network_share = 1, device_share = 1;  // factors on the links' rates
-  plan::Picoseconds collective = 0;            // added to each one's start; may be < 0
+  plan::Picoseconds collective = 0;            // added to each collective's start; may be < 0
   double slowdown = 0;                         // added share of compute under a transfer
 
   friend bool operator==(const MeasuredCosts&, const MeasuredCosts&) = default;
@@ -64,7 +64,7 @@ struct PredictRequest {
   bool momentum = true;                    // whether sgd has momentum
   bool unfused = false;                    // whether each tensor's update is launched separately
   std::string engine{};                    // empty: by predict/engine_choice.h
-  std::optional<std::string> algorithm{};  // of collectives; empty: the engine's
+  std::optional<std::string> algorithm{};  // of collectives; empty: that of cluster and engine
   /// Steps in the record, rounded up to whole periods of the strategy.
   plan::Step steps = 10;
   cluster::Noise noise{};
