@@ -100,6 +100,7 @@ void bind_model(py::module_& module) {
       .def_property_readonly("trains", &Model::trains)
       .def_property_readonly("training_ranks", &Model::training_ranks)
       .def_property_readonly("replicates", &Model::replicates)
+      .def_property_readonly("averages_gradients", &Model::averages_gradients)
       .def_property_readonly("strategy", &Model::strategy)
       .def_property_readonly("ready_order", &Model::ready_order)
       .def("count_from", &Model::count_from)

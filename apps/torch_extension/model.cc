@@ -5,8 +5,11 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
+#include "paceline/base/error.h"
 #include "paceline/base/ranks_per_host.h"
+#include "paceline/launch/key_value_store.h"
 #include "paceline/plan/optimizer.h"
 #include "paceline/plan/program.h"
 #include "paceline/rank/dispatcher_options.h"
@@ -40,6 +43,26 @@ records::Configuration configuration_of(const Job& job, const ModelOptions& opti
   c.optimizer = options.optimizer;
   c.clip_norm = options.clip_norm;
   return c;
+}
+
+// Ranks may compute different parts of the network in the first step, such as experts.
+runtime::TracedOrder order_of_rank_0(Job& job, const std::string& group, runtime::TracedOrder own) {
+  if (job.size() == 1) {
+    return own;
+  }
+  launch::KeyValueStore& store = *job.world().store;
+  const std::string key = group + "/order";
+  if (job.rank() == 0) {
+    store.set(key, nlohmann::json{{"layers", own.layers}, {"parameters", own.parameters}}.dump());
+    return own;
+  }
+  const engines::PeerWait peers = job.peers(at::kCPU);
+  const std::optional<std::string> text = launch::wait_for(store, key, peers.limit(), peers.idle);
+  if (!text) {
+    throw PeerTimeout("Rank 0 has not traced its first step within the timeout of init().");
+  }
+  const nlohmann::json order = nlohmann::json::parse(*text);
+  return {.layers = order["layers"], .parameters = order["parameters"]};
 }
 
 }  // namespace
@@ -112,8 +135,9 @@ void Model::prepare(const py::function& closure) {
   }
   const at::Tensor any = at::zeros({options_.accumulate});
   job_.without_python([&] {
+    const rank::RankGroup group = job_.make_group(device);
     trainer_ = std::make_unique<rank::Trainer>(
-        configuration_, job_.make_group(device),
+        configuration_, group,
         rank::TrainerOptions{
             .dispatcher = rank::dispatcher_options(
                 {.timeout = job_.timeout(), .heartbeat = &job_.heartbeat()},
@@ -127,6 +151,10 @@ void Model::prepare(const py::function& closure) {
             .loss_scale = options_.loss_scale,
             .network = [this] { return network_; },
             .batch = networks::Batch{.input = any, .target = any},
+            .order_of_all =
+                [&](runtime::TracedOrder own) {
+                  return order_of_rank_0(job_, group.name, std::move(own));
+                },
             .rule = [this](const plan::ModelShape& model,
                            const plan::Setup& setup) { return settings_of(model, setup); }});
     claim_ = std::make_unique<launch::Heartbeat::Claim>(job_.heartbeat());
@@ -140,6 +168,15 @@ void Model::prepare(const py::function& closure) {
 }
 
 int Model::training_ranks() const { return trainer_->planner().training_ranks(trainer_->input()); }
+
+bool Model::averages_gradients() const {
+  const strategies::StrategySpec spec = strategies::strategy_of(configuration_);
+  if (job_.size() == 1) {
+    return true;
+  }
+  return spec.update.row == nullptr ? spec.guarantee() == strategies::Guarantee::kExact
+                                    : spec.update.row == &strategies::update_rules().front();
+}
 
 bool Model::replicates() const {
   const strategies::Guarantee guarantee = strategies::strategy_of(configuration_).guarantee();

@@ -65,6 +65,8 @@ class Model {
   /// Whether all ranks hold the same parameters after each step.
   bool replicates() const;
   std::string strategy() const { return configuration_.strategy; }
+  /// Whether a step leaves the mean of all ranks' gradients on each rank.
+  bool averages_gradients() const;
 
   void begin_forward();
   /// The module's parameters are about to be read.

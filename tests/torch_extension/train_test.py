@@ -106,6 +106,7 @@ class Training(unittest.TestCase):
         checks = [["equals_ddp", *pair] for pair in pairs]
         checks += [["equals_ddp", "decoder", strategy, 2] for strategy in ("bsp", "fusion", "bytescheduler")]
         checks += [["equals_ddp", "linears", strategy] for strategy in ("wfbp", "fusion")]
+        checks += [["equals_ddp", "experts", strategy] for strategy in ("wfbp", "fusion", "bytescheduler", "rs-ag+zero-1")]
         for check, found in zip(checks, found_by(self.ranks, checks)):
             with self.subTest(check=check):
                 self.assertLess(found["apart"], TOLERANCE, found["where"])
@@ -166,10 +167,12 @@ class Optimizers(unittest.TestCase):
                 self.assertLess(found["apart"], 1e-5)
                 self.assertLess(found["state"], 1e-5)
                 self.assertTrue(found["continued"])
+                self.assertLess(found["continued by torch"], 1e-5)
 
     def test_without_one_the_mean_is_left_in_grad(self):
-        for found in found_by(2, [["own_optimizer", "bsp"], ["own_optimizer", "fusion+fp16"]]):
-            tolerance = TOLERANCE if "bsp" in found["check"] else 1e-3
+        exact = [["own_optimizer", strategy] for strategy in EXACT if "zero" not in strategy and strategy != "ddp"]
+        for found in found_by(2, [*exact, ["own_optimizer", "fusion+fp16"]]):
+            tolerance = 1e-3 if "fp16" in found["check"] else TOLERANCE
             self.assertLess(found["apart"], tolerance)
             self.assertLess(found["gradients"], tolerance)
 
@@ -189,6 +192,11 @@ class Optimizers(unittest.TestCase):
         self.assertIn("1.weight", found["types"])
         self.assertIn("leave out optimizer.step()", found["step"])
         self.assertIn("no parameter", found["nothing"])
+        for strategy in ("rs-ag+zero-1", "neighbor-allreduce", "local-sgd", "none"):
+            self.assertIn("leaves no mean of all gradients", found[f"no optimizer, {strategy}"])
+        self.assertIn("0.bias is frozen by requires_grad_()", found["frozen"])
+        self.assertIn("1.bias is trained by requires_grad_()", found["trained"])
+        self.assertIn("0.weight has other memory", found["moved"])
         self.assertIn("Long values", found["integers"])
 
     def test_two_models_learn_from_each_other(self):
@@ -201,6 +209,7 @@ class Optimizers(unittest.TestCase):
         self.assertTrue(found["same"])
         self.assertTrue(found["finite"])
         self.assertIn("micro-batches", found["loading"])
+        self.assertIn("micro-batches", found["loading the module"])
 
 
 if __name__ == "__main__":

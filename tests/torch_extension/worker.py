@@ -43,7 +43,7 @@ def train_with_paceline(name, strategy, make_optimizer, steps=STEPS, accumulate=
 
 def train_with_ddp(name, make_optimizer, steps=STEPS, accumulate=1):
     module = their_models.make(name)
-    model = DistributedDataParallel(module, broadcast_buffers=False, find_unused_parameters=name == "partial")
+    model = DistributedDataParallel(module, broadcast_buffers=False, find_unused_parameters=name in ("partial", "experts"))
     optimizer = make_optimizer(module)
     losses = []
     for step in range(steps):
@@ -242,6 +242,14 @@ def check_optimizer(kind, strategy):
     train(continued, restored, schedule, 4, 6)
     a, b = model.state_dict(), continued.state_dict()
     found["continued"] = all(torch.equal(a[name], b[name]) for name in a)
+    plain = their_models.make("mixed")
+    plain.load_state_dict(saved["model"])
+    theirs = make(plain)
+    schedule = torch.optim.lr_scheduler.StepLR(theirs, 2, gamma=0.5)
+    schedule.load_state_dict(saved["schedule"])
+    theirs.load_state_dict(saved["optimizer"])
+    train(DistributedDataParallel(plain), theirs, schedule, 4, 6)
+    found["continued by torch"] = difference(a, plain.state_dict())[0]
     return found
 
 
@@ -328,10 +336,11 @@ def check_between_micro_batches():
     model.eval()
     found["finite"] = model(inputs).isfinite().all().item()
     model.train()
-    try:
-        model.load_state_dict(model.state_dict())
-    except pt.UsageError as error:
-        found["loading"] = str(error)
+    for key, network in (("loading", model), ("loading the module", module)):
+        try:
+            network.load_state_dict(network.state_dict())
+        except pt.UsageError as error:
+            found[key] = str(error)
     model.step(lambda: their_models.loss_of(model(inputs), target))
     return found
 
@@ -383,6 +392,25 @@ def check_errors():
     optimizer = torch.optim.SGD(linear.parameters(), lr=0.1)
     pt.DataParallel(linear, optimizer, "bsp")
     told("step", optimizer.step)
+    for strategy in ("rs-ag+zero-1", "neighbor-allreduce", "local-sgd", "none"):
+        told(f"no optimizer, {strategy}", lambda text=strategy: pt.DataParallel(linear, None, text))
+    changed = torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.Linear(2, 2).requires_grad_(False))
+    model = pt.DataParallel(changed, torch.optim.SGD(changed.parameters(), lr=0.1), "bsp")
+
+    def step():
+        model.step(lambda: model(torch.ones(1, 2)).sum())
+
+    step()
+    changed[0].bias.requires_grad_(False)
+    told("frozen", step)
+    changed[0].bias.requires_grad_(True)
+    changed[1].bias.requires_grad_(True)
+    told("trained", step)
+    changed[1].bias.requires_grad_(False)
+    step()
+    model.synchronize()
+    changed[0].weight.data = changed[0].weight.data.clone()
+    told("moved", step)
     told("nothing", lambda: pt.DataParallel(torch.nn.ReLU(), None, "bsp"))
     told("integers", lambda: pt.neighbor_allreduce(torch.ones(1, dtype=torch.int64)))
     return found

@@ -70,6 +70,8 @@ class DataParallel(torch.nn.Module):
         self._phase = "idle"  # then forward, then backward
         self._in_step = False
         self._broken = False
+        # Name, parameter, and its address where it is trained and the first step has begun.
+        self._prepared = []
         self._scaler = scaler if scaler is not None and scaler.is_enabled() else None
         trained = {name: p for name, p in module.named_parameters() if p.requires_grad}
         if not trained:
@@ -81,6 +83,11 @@ class DataParallel(torch.nn.Module):
         self._model = Model(
             job.current(), strategy, bucket_mb, accumulate, self._rule.name, clip_norm, scale, seed
         )
+        if optimizer is None and not self._model.averages_gradients:
+            raise UsageError(
+                f"optimizer=None under strategy {self._model.strategy}: it leaves no mean of all gradients in `.grad`; "
+                "give the optimizer, or take a strategy of gradients whose updates are not sharded."
+            )
         for name, parameter in module.named_parameters():
             self._model.add(name, parameter, parameter.requires_grad)
         for name, buffer in module.named_buffers():
@@ -90,6 +97,7 @@ class DataParallel(torch.nn.Module):
         weights = [] if any(map(is_compiled, module.modules())) else trained.values()
         self._linear = LinearIntoSlots(weights, self._model.gradient_slot)
         self._watch_optimizer()
+        self._handles = self._watch_module()
         job.watch(self)
 
     def _initial_scale(self):
@@ -115,7 +123,7 @@ class DataParallel(torch.nn.Module):
             self.synchronize()
             if self._model.is_prepared and self._model.trains:
                 self._rule.require_whole_state(self._model)
-                self._rule.count_state()
+                self._rule.count_state(self._model)
 
         def after_load(_optimizer):
             if self._model.is_prepared:
@@ -132,6 +140,42 @@ class DataParallel(torch.nn.Module):
         self.optimizer.register_state_dict_pre_hook(before_state)
         self.optimizer.register_load_state_dict_post_hook(after_load)
 
+    def _watch_module(self):
+        """The module's own state_dict() and load_state_dict() are as those of this object.
+
+        The hooks are functions, which a copy of the module shares; loading into the copy is none of this object's.
+        """
+
+        def before_save(_module, _prefix, _keep):
+            self.synchronize()
+
+        def before_load(module, *_arguments):
+            if module is self.module:
+                self._before_load()
+
+        def after_load(module, _keys):
+            if module is self.module and self._model.is_prepared:
+                self._model.restart_from_parameters()
+
+        handles = [module.register_state_dict_pre_hook(before_save) for module in self.module.modules()]
+        handles.append(self.module.register_load_state_dict_pre_hook(before_load))
+        handles.append(self.module.register_load_state_dict_post_hook(after_load))
+        return handles
+
+    def _require_as_prepared(self):
+        """The plan has the parameters of the first step, where they lay."""
+        for name, parameter, address in self._prepared:
+            if parameter.requires_grad != (address is not None):
+                now = "trained" if parameter.requires_grad else "frozen"
+                raise UsageError(
+                    f"Parameter {name} is {now} by requires_grad_() since the first step: wrap the network again to "
+                    "train another choice of its parameters."
+                )
+            if address is not None and parameter.data_ptr() != address:
+                raise UsageError(
+                    f"Parameter {name} has other memory than in the first step: write values into it by copy_()."
+                )
+
     # A step.
 
     def step(self, closure):
@@ -146,6 +190,7 @@ class DataParallel(torch.nn.Module):
         if not self._model.trains:
             self._serve()
             return None
+        self._require_as_prepared()
         with self._ending_job():
             self._begin_forward()
             self._in_step = True
@@ -178,6 +223,7 @@ class DataParallel(torch.nn.Module):
         self._prepare(lambda: _sum_of(self.module(*inputs, **named)))
         if not self._model.trains:
             raise UsageError("This rank serves parameters: let it call step(), which computes nothing here.")
+        self._require_as_prepared()
         with self._ending_job():
             self._begin_forward()
             return self._behind_backward(self._network(*inputs, **named))
@@ -249,6 +295,10 @@ class DataParallel(torch.nn.Module):
         finally:
             self._gates.open = self._in_step = False
         self._rule.show_state(self._model)
+        trained = self._rule.parameters()
+        self._prepared = [
+            (name, p, p.data_ptr() if name in trained else None) for name, p in self.module.named_parameters()
+        ]
 
     def _begin_forward(self):
         self._model.begin_forward()
@@ -293,12 +343,13 @@ class DataParallel(torch.nn.Module):
         if self._model is not None:
             self.synchronize()
             self._gates.remove()
+            for handle in self._handles:
+                handle.remove()
             self._model.close()
             self._model = None
 
     def state_dict(self, *arguments, **named):
         """That of the module, under the module's own names."""
-        self.synchronize()
         return self.module.state_dict(*arguments, **named)
 
     def gather_state(self):
@@ -312,13 +363,12 @@ class DataParallel(torch.nn.Module):
 
     def load_state_dict(self, *arguments, **named):
         """That of the module.  What a strategy keeps beside the parameters begins with them again."""
+        return self.module.load_state_dict(*arguments, **named)
+
+    def _before_load(self):
         if self._micro > 0:
             raise UsageError("load_state_dict() between the micro-batches of a step: end the step first.")
         self.synchronize()
-        result = self.module.load_state_dict(*arguments, **named)
-        if self._model.is_prepared:
-            self._model.restart_from_parameters()
-        return result
 
     @property
     def trains(self):

@@ -145,6 +145,8 @@ class Rule:
         """Makes the optimizer's state views of the plan's, with the values that the optimizer has."""
         if self.optimizer is None or not model.trains:
             return
+        if self.name != "sgd":
+            self._take_count(model)
         self._sharded_names = self._sharded(model)
         for ours in self._sharded_names:
             self._put_shard(model, ours)
@@ -158,22 +160,24 @@ class Rule:
                 if state.get(theirs) is not None:
                     view.copy_(state[theirs])
                 state[theirs] = view
-            self._show_count(model, state)
+            if self.name != "sgd":  # a tensor of its own, as PyTorch's optimizers add to each
+                state["step"] = torch.tensor(float(self._steps))
             if state:
                 self.optimizer.state[parameter] = state
 
-    def _show_count(self, model, state):
-        if self.name == "sgd":
-            return
-        count = model.step_count()
-        if count is None:  # the kernel reads none
-            count = torch.tensor(float(self._steps))
-            if "step" in state:
-                count.copy_(torch.as_tensor(state["step"]))
-                self._steps = int(count)
-        elif "step" in state:
-            count.copy_(torch.as_tensor(state["step"]))
-        state["step"] = count
+    def _take_count(self, model):
+        """Lets the plan count on from the optimizer's number of steps, which is one for all parameters."""
+        steps = {float(state["step"]) for state in self.optimizer.state.values() if "step" in state}
+        if len(steps) > 1:
+            raise UsageError(
+                f"The optimizer's state has {len(steps)} numbers of steps, of which the least is {min(steps):g} and the "
+                f"most {max(steps):g}: the plan counts one for all parameters."
+            )
+        if steps:
+            self._steps = int(steps.pop())
+            count = model.step_count()
+            if count is not None:
+                count.fill_(float(self._steps))
 
     def _sharded(self, model):
         """The plan's names of the states of which a rank has a shard only."""
@@ -209,8 +213,10 @@ class Rule:
                 "gather_state() before its state_dict() is taken."
             )
 
-    def count_state(self):
-        """Where the plan counts no steps: writes how many there were."""
+    def count_state(self, model):
+        """Writes the number of steps into the state of each parameter."""
+        count = model.step_count()
+        steps = float(self._steps if count is None else count)
         for state in self.optimizer.state.values():
-            if "step" in state and self.name in ("rmsprop", "adadelta"):
-                state["step"].fill_(float(self._steps))
+            if "step" in state:
+                state["step"].fill_(steps)

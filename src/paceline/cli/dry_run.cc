@@ -202,8 +202,7 @@ std::string dry_run_text(const cases::Experiment& experiment,
   }
   for (const cases::RejectedCase& it : experiment.rejected) {
     const records::Configuration& c = it.configuration;
-    text += fmt::format("  -  {:<10} {} {} on {} x {}: rejected: {}\n", c.label, c.model,
-                        step_of(c), c.ranks, c.device, it.why);
+    text += fmt::format("  -  {:<10} {}: rejected: {}\n", c.label, cases::command_of(c), it.why);
   }
   return text;
 }

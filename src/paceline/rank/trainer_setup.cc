@@ -149,7 +149,8 @@ networks::Batch Trainer::bag_batch(plan::Step step) const {
 
 void Trainer::make_plan() {
   if (replay_ == nullptr) {
-    traced_ = runtime::trace(network_, configuration_.model, traced_batch(batches_[0]));
+    traced_ = runtime::trace(network_, configuration_.model, traced_batch(batches_[0]),
+                             options_.order_of_all);
   }
   input_ = plan_input_of(configuration_, traced_.shape);
   input_.rank = ranks_.rank;

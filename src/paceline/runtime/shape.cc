@@ -109,10 +109,37 @@ std::optional<std::size_t> entry_of(const at::Tensor& parameter, const GatedLaye
                               : std::optional(static_cast<std::size_t>(entry - order.begin()));
 }
 
+template <class Id>
+std::vector<std::string> names_of(const std::vector<Id>& ids,
+                                  const std::vector<std::string>& names) {
+  std::vector<std::string> found;
+  for (const Id id : ids) {
+    found.push_back(names[plan::index_of(id)]);
+  }
+  return found;
+}
+
+template <class Id>
+std::vector<Id> ids_of(const std::vector<std::string>& wanted,
+                       const std::vector<std::string>& names) {
+  std::vector<Id> ids;
+  for (const std::string& name : wanted) {
+    const auto found = std::ranges::find(names, name);
+    if (found == names.end()) {
+      throw UsageError(
+          fmt::format("Rank 0's network has '{}', and this rank's has not: every rank "
+                      "must be given the same network.",
+                      name));
+    }
+    ids.push_back(static_cast<Id>(found - names.begin()));
+  }
+  return ids;
+}
+
 }  // namespace
 
 TracedNetwork trace(const std::shared_ptr<networks::Network>& network, const std::string& name,
-                    const networks::Batch& batch) {
+                    const networks::Batch& batch, const OrderOfAll& order_of_all) {
   TracedNetwork traced;
   traced.network = network;
   traced.shape.name = name;
@@ -131,7 +158,18 @@ TracedNetwork trace(const std::shared_ptr<networks::Network>& network, const std
   {
     EntryWatch watch([&](plan::ModuleId layer) { add_once(order, layer); });
     const BoundGates bound(layers.gated, watch);
-    const auto ready = run_step(*network, names, registered, batch, traced.flops);
+    auto ready = run_step(*network, names, registered, batch, traced.flops);
+    if (order_of_all) {
+      const TracedOrder all = order_of_all({names_of(order, layers.names), names_of(ready, names)});
+      order = ids_of<plan::ModuleId>(all.layers, layers.names);
+      ready = ids_of<plan::ParameterId>(all.parameters, names);
+      if (ready.size() != names.size()) {
+        throw UsageError(
+            fmt::format("Rank 0's network has {} parameters that are trained, and this "
+                        "rank's has {}: every rank must be given the same network.",
+                        ready.size(), names.size()));
+      }
+    }
     for (std::size_t place = 0; place < ready.size(); ++place) {
       found[plan::index_of(ready[place])].ready = place;
     }

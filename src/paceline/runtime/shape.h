@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -21,13 +22,23 @@ struct TracedNetwork {
   double flops = 0;
 };
 
+/// The order in which a step enters layers and in which gradients become final, by name.
+struct TracedOrder {
+  std::vector<std::string> layers, parameters;
+};
+
+/// Returns the order of rank 0, given this rank's own; collective.
+using OrderOfAll = std::function<TracedOrder(TracedOrder)>;
+
 /// Runs one forward and backward pass of `batch` to learn the order in which modules are entered
-/// and gradients become ready.  Parameters, gradients and statistics keep their values.
+/// and gradients become ready.  Parameters, gradients and statistics keep their values.  Where
+/// ranks may compute different parts of the network, `order_of_all` makes the order the same on
+/// all. Throws UsageError if rank 0's network has other parameters.
 ///
 /// A parameter that lies in no gated layer that runs belongs to a root module, which is entered
 /// first.  A parameter without a gradient comes last in the ready order.  Parameters are ordered as
 /// their modules are entered; parameters of one module are in registration order.
 TracedNetwork trace(const std::shared_ptr<networks::Network>& network, const std::string& name,
-                    const networks::Batch& batch);
+                    const networks::Batch& batch, const OrderOfAll& order_of_all = {});
 
 }  // namespace paceline::runtime
