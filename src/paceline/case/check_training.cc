@@ -181,8 +181,14 @@ void check_replay(const RawValues& block) {
   }
 }
 
-void take_network_of_profile(Case& c) {
+void take_network_of_profile(const std::string& where, Case& c) {
   const cluster::ProfiledModel profiled = cluster::read_profile(c.replay);
+  if (profiled.model.dtype == plan::DType::kF8) {
+    throw UsageError(
+        fmt::format("{}: '{}' has gradients of 8 bits, which no engine sums; `paceline predict` "
+                    "prices them",
+                    where, c.replay));
+  }
   c.model = profiled.model.name;
   c.batch_size = profiled.batch_size * c.accumulate;
   c.image_size = c.classes = c.sequence_length = 0;
