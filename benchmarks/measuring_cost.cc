@@ -127,7 +127,7 @@ std::size_t calls_of(const rank::Trainer& trainer) {
 /// PyTorch's own loop over the same network and batch.
 class Plain {
  public:
-  explicit Plain(const records::Configuration& c)
+  explicit Plain(const cases::Case& c)
       : network_(networks::make_network(networks::find_network(c.model),
                                         {.image_size = c.image_size}, c.seed)),
         batch_(networks::make_batch(
@@ -176,9 +176,9 @@ void print_ratio(const char* what, std::vector<double> ratios) {
 }
 
 /// Prints the rows of bookkeeping against a step of `step` ns.
-void print_products(const records::Configuration& c, double step) {
+void print_products(const cases::Case& c, double step) {
   benchmarks::InstantEngine engine;
-  records::Configuration small = c;
+  cases::Case small = c;
   small.batch_size = 2;
   small.image_size = 32;
   small.as_original = true;  // else gradients that no step made are zeroed
@@ -206,7 +206,7 @@ void print_products(const records::Configuration& c, double step) {
 
 int main(int argc, char** argv) {
   at::set_num_threads(1);
-  records::Configuration c;
+  cases::Case c;
   c.model = "resnet50";
   c.strategy = "fusion";
   c.batch_size = argc > 1 ? std::stoi(argv[1]) : 32;

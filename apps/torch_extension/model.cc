@@ -29,8 +29,8 @@ std::string canonical_strategy(const ModelOptions& options) {
   return spec.text();
 }
 
-records::Configuration configuration_of(const Job& job, const ModelOptions& options) {
-  records::Configuration c;
+cases::Case configuration_of(const Job& job, const ModelOptions& options) {
+  cases::Case c;
   c.model = "the network";
   c.batch_size = options.accumulate;
   c.accumulate = options.accumulate;

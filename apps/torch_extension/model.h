@@ -112,7 +112,7 @@ class Model {
 
   Job& job_;
   ModelOptions options_;
-  records::Configuration configuration_;
+  cases::Case configuration_;
   std::shared_ptr<UserNetwork> network_ = std::make_shared<UserNetwork>();
   std::vector<ParameterGroup> groups_;
   bool new_groups_ = false;

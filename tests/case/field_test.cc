@@ -80,7 +80,7 @@ TEST(Fields, CoverEveryMemberOnce) {
   EXPECT_EQ(names.size(), keys().size());
 }
 
-/// A value that differs from the default of a Configuration.
+/// A value that differs from the default of a Case.
 std::string other_value(const Field& key) {
   const std::string now = read_key(key, Case{});
   if (is_switch(key)) {

@@ -15,8 +15,7 @@ namespace {
 constexpr plan::Picoseconds kMicrosecond = 1'000'000;
 
 /// A job on hosts of one slot each.
-PredictRequest job_apart(const records::Configuration& tables, const std::string& rate,
-                         int latency_us) {
+PredictRequest job_apart(const cases::Case& tables, const std::string& rate, int latency_us) {
   PredictRequest request{.network = {},
                          .cluster = cluster::parse_cluster(
                              fmt::format("name = \"apart\"\n[[hosts]]\nname = \"n\"\ncount = 16\n"
@@ -31,8 +30,8 @@ PredictRequest job_apart(const records::Configuration& tables, const std::string
   return request;
 }
 
-records::Configuration hybrid_case(const std::string& strategy, int servers) {
-  records::Configuration c;
+cases::Case hybrid_case(const std::string& strategy, int servers) {
+  cases::Case c;
   c.model = "hybrid";
   c.strategy = strategy;
   c.servers = servers;
@@ -44,7 +43,7 @@ records::Configuration hybrid_case(const std::string& strategy, int servers) {
 TEST(PredictTables, ServersAskedInTurnTakeARoundTripEach) {
   for (const int servers : {2, 3, 4}) {
     for (const int latency_us : {50, 1000}) {
-      records::Configuration c = hybrid_case("ddp", servers);
+      cases::Case c = hybrid_case("ddp", servers);
       const plan::Picoseconds parallel = predict(job_apart(c, "10Gbit", latency_us)).times.step;
       c.as_original = true;
       const plan::Picoseconds sequential = predict(job_apart(c, "10Gbit", latency_us)).times.step;

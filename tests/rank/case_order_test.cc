@@ -8,13 +8,11 @@
 namespace paceline::rank {
 namespace {
 
-using records::Configuration;
-
 // Eight cases; those with 1 and 2 ranks are discarded.
 cases::Experiment eight_cases() {
   cases::Experiment experiment{.name = "eight", .cases = {}, .runs = 3};
   for (int ranks = 1; ranks <= 8; ++ranks) {
-    Configuration c;
+    cases::Case c;
     c.ranks = ranks;
     c.discard = ranks <= 2;
     experiment.cases.push_back(c);
@@ -22,9 +20,9 @@ cases::Experiment eight_cases() {
   return experiment;
 }
 
-std::vector<int> ranks_of(const std::vector<Configuration>& cases) {
+std::vector<int> ranks_of(const std::vector<cases::Case>& cases) {
   std::vector<int> ranks;
-  for (const Configuration& c : cases) {
+  for (const cases::Case& c : cases) {
     ranks.push_back(c.ranks);
   }
   return ranks;
@@ -43,7 +41,7 @@ TEST(CaseOrder, LeavesOutWhatIsCompletedOfThisRepetitionButNotDiscardedCases) {
 
 TEST(CaseOrder, WhatCannotRunIsToldOnceForEachReason) {
   auto experiment = eight_cases();
-  Configuration& absent = experiment.cases.back();
+  cases::Case& absent = experiment.cases.back();
   absent.not_run = "is not installed";
   const CompletedCases completed{{absent.key() + absent.not_run, 1}};
   EXPECT_EQ(cases_to_do(experiment, completed, 1).size(), 7U);
@@ -59,7 +57,7 @@ TEST(CaseOrder, TrainsTheCasesOfAllLaterRepetitionsThatCanRun) {
   experiment.cases[5].command = "train";  // whose network is not known
   experiment.cases[6].framework = "jax";
   CompletedCases completed;
-  for (const Configuration& c : experiment.cases) {
+  for (const cases::Case& c : experiment.cases) {
     completed.insert({c.key(), 1});
   }
   // Repetition 1 has its discarded cases left, repetition 2 all but one.
@@ -80,7 +78,7 @@ TEST(CaseOrder, NetworksOfAnAdapterAloneAreNotLookedAt) {
 }
 
 TEST(CaseOrder, ChangesFromRepetitionToRepetitionBehindTheDiscardedCases) {
-  const std::vector<Configuration> cases = eight_cases().cases;
+  const std::vector<cases::Case> cases = eight_cases().cases;
   const std::vector<int> first = ranks_of(interleaved(cases, 0));
   EXPECT_EQ(first, ranks_of(cases));
   const std::vector<int> second = ranks_of(interleaved(cases, 1));

@@ -6,13 +6,13 @@
 namespace paceline::rank {
 namespace {
 
-records::Source source_of_failure(const records::Configuration& c) {
+records::Source source_of_failure(const cases::Case& c) {
   return failed_record("", c, 0, "a rank died", {}).source;
 }
 
 // In a report it is then beside the runs of its case that did not fail.
 TEST(AFailedCase, HasTheSourceOfItsSamples) {
-  records::Configuration c;
+  cases::Case c;
   c.strategy = "bsp";
   EXPECT_EQ(source_of_failure(c), records::Source::kMeasured);
   c.replay = "profile.json";

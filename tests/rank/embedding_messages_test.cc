@@ -124,7 +124,7 @@ TEST(EmbeddingsStale, MissNoMoreStepsThanTheyMay) {
 }
 
 /// A planner of the case's tables, whose trainers draw ids of 1000.
-std::shared_ptr<const plan::Planner> with_more_ids(const records::Configuration& c) {
+std::shared_ptr<const plan::Planner> with_more_ids(const cases::Case& c) {
   auto job = *embedding_job_of(c);
   job.bags.ids = 1000;
   return strategies::make_sharded_embeddings(

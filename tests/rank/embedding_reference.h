@@ -33,8 +33,8 @@ struct Job {
   bool as_original = false;
 };
 
-inline records::Configuration case_of(const Job& job) {
-  records::Configuration c = testing::small_case(job.model, job.strategy);
+inline cases::Case case_of(const Job& job) {
+  cases::Case c = testing::small_case(job.model, job.strategy);
   c.trainers = job.trainers;
   c.servers = job.servers;
   c.ranks = embedding_job_of(c)->ranks();
@@ -52,17 +52,16 @@ inline records::Configuration case_of(const Job& job) {
   return c;
 }
 
-inline std::shared_ptr<networks::Network> make_network(const records::Configuration& c) {
+inline std::shared_ptr<networks::Network> make_network(const cases::Case& c) {
   auto network = networks::find_network(c.model).make(network_options(c));
   networks::fill_by_formula(*network, 11);  // the same in every thread
   return network;
 }
 
 /// Makes a network behind the bags of a case.
-using MakeNetwork =
-    std::function<std::shared_ptr<networks::Network>(const records::Configuration&)>;
+using MakeNetwork = std::function<std::shared_ptr<networks::Network>(const cases::Case&)>;
 
-inline TrainerOptions options_of(const records::Configuration& c, bool integers,
+inline TrainerOptions options_of(const cases::Case& c, bool integers,
                                  const MakeNetwork& make = make_network) {
   return {.integers = integers,
           .network = [c, make] { return make(c); },
@@ -77,7 +76,7 @@ struct Trained {
 /// One process with all tables, on the mean of the trainers' losses.
 class OneProcess {
  public:
-  OneProcess(const records::Configuration& c, bool integers, const MakeNetwork& make = make_network)
+  OneProcess(const cases::Case& c, bool integers, const MakeNetwork& make = make_network)
       : c_(c),
         job_(*embedding_job_of(c)),
         type_(integers ? at::kFloat : at::kDouble),
@@ -180,7 +179,7 @@ class OneProcess {
     return job_.bf16_rows ? rows.to(at::kBFloat16).to(type_) : rows;
   }
 
-  records::Configuration c_;
+  cases::Case c_;
   strategies::EmbeddingJob job_;
   at::ScalarType type_;
   std::shared_ptr<networks::Network> network_;

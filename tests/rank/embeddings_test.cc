@@ -24,7 +24,7 @@ constexpr int kSteps = 10;
 using testing::copies;
 using testing::distance;
 
-void run_steps(Trainer& trainer, const records::Configuration& c, int steps) {
+void run_steps(Trainer& trainer, const cases::Case& c, int steps) {
   for (int step = 0; step < steps; ++step) {
     trainer.step();
     if (c.staleness > 0) {
@@ -36,7 +36,7 @@ void run_steps(Trainer& trainer, const records::Configuration& c, int steps) {
 
 /// Checks every rank's parameters; `check(what, found, expected)`.
 template <class Check>
-void train_and_check(const records::Configuration& c, int steps, bool integers, const Check& check,
+void train_and_check(const cases::Case& c, int steps, bool integers, const Check& check,
                      const MakeNetwork& make = make_network) {
   const Trained reference = OneProcess(c, integers, make).train(steps);
   for (const auto* part : {&reference.tables, &reference.dense}) {
@@ -67,7 +67,7 @@ void train_and_check(const records::Configuration& c, int steps, bool integers, 
 class Embeddings : public ::testing::TestWithParam<Job> {};
 
 TEST_P(Embeddings, TrainLikeOneProcess) {
-  records::Configuration c = case_of(GetParam());
+  cases::Case c = case_of(GetParam());
   c.learning_rate = 0.03125;  // with which ten steps do not diverge
   train_and_check(c, GetParam().steps,
                   /*integers=*/false,
@@ -194,7 +194,7 @@ class OneLayer final : public networks::Classifier {
 TEST(EmbeddingsExactly, TrainLikeOneProcessForSomeSteps) {
   for (const auto& [trainers, servers] : {std::pair{2, 3}, {4, 1}, {2, 0}}) {
     for (const char* placement : {"table", "row-hash", "row-range", "replicated"}) {
-      records::Configuration c =
+      cases::Case c =
           case_of({.name = "", .trainers = trainers, .servers = servers, .placement = placement});
       c.momentum = 0.5;
       train_and_check(
@@ -205,7 +205,7 @@ TEST(EmbeddingsExactly, TrainLikeOneProcessForSomeSteps) {
             EXPECT_TRUE(testing::identical(expected.end, found))
                 << c.trainers << " + " << c.servers << ", " << c.placement << ", " << what;
           },
-          [](const records::Configuration& one) {
+          [](const cases::Case& one) {
             const auto job = *embedding_job_of(one);
             return std::make_shared<OneLayer>(static_cast<int>(job.bags.most_bags()),
                                               static_cast<int>(job.width()));
@@ -215,7 +215,7 @@ TEST(EmbeddingsExactly, TrainLikeOneProcessForSomeSteps) {
 }
 
 /// The tables after some steps on real numbers.
-std::vector<at::Tensor> tables_after(const records::Configuration& c, int steps) {
+std::vector<at::Tensor> tables_after(const cases::Case& c, int steps) {
   std::mutex mutex;
   std::vector<at::Tensor> tables;
   for (int table = 0; table < c.servers; ++table) {
@@ -238,7 +238,7 @@ TEST(EmbeddingsExactly, EndAlikeWithSparseAndDenseGradients) {
                          Job{.name = "RowwiseAdagrad", .rule = "rowwise-adagrad", .model = "dlrm"},
                          Job{.name = "Bf16", .row_dtype = "bf16", .model = "dlrm"},
                          Job{.name = "Stale", .trainers = 1, .staleness = 1, .model = "dlrm"}}) {
-    records::Configuration c = case_of(job);
+    cases::Case c = case_of(job);
     c.learning_rate = 0.03125;  // with which ten steps do not diverge
     const auto sparse = tables_after(c, kSteps);
     c.as_original = true;  // of which DLRM has the dense gradients

@@ -17,8 +17,8 @@ namespace paceline::rank {
 namespace {
 
 // No network of this name can be probed, so whoever returns has not tried.
-records::Configuration unknown_network() {
-  records::Configuration c;
+cases::Case unknown_network() {
+  cases::Case c;
   c.model = "no such network";
   c.device = "cpu";
   c.threads = 1;
@@ -61,7 +61,7 @@ TEST_F(LaterRepetition, IsRejectedWithTheSameSentence) {
 // An engine of no such name can be probed with nothing.
 TEST(Estimate, RejectsByTheShapeBeforeAnyProbe) {
   const std::string why = "resnet50 with batch 1000000 on 1 rank needs more than ";
-  records::Configuration c = unknown_network();
+  cases::Case c = unknown_network();
   c.engine = "no such engine";
   c.model = "resnet50";
   c.batch_size = 1'000'000;
@@ -70,7 +70,7 @@ TEST(Estimate, RejectsByTheShapeBeforeAnyProbe) {
   launch::PrefixStore job(world.store, 0, "");
   const cases::Settings settings;
   try {
-    records::Configuration small = c;
+    cases::Case small = c;
     small.model = "lenet";
     small.batch_size = 1;
     share_estimate(world, job, {small, c}, {.settings = settings, .cores = 2});
@@ -88,7 +88,7 @@ TEST(Estimate, RejectsByTheShapeBeforeAnyProbe) {
 }
 
 TEST(BeforeProbe, LeastMemoryFollowsFromShapes) {
-  records::Configuration c = unknown_network();
+  cases::Case c = unknown_network();
   EXPECT_EQ(least_memory_of(c), 0);
   c.model = "resnet50";
   c.batch_size = 1;
@@ -107,7 +107,7 @@ TEST(BeforeProbe, LeastMemoryFollowsFromShapes) {
 }
 
 TEST(BeforeProbe, RowsAreDrawnWhereThereAreTables) {
-  records::Configuration c = unknown_network();
+  cases::Case c = unknown_network();
   EXPECT_EQ(draw_seconds(c, 2), 0);
   c.model = "hybrid";
   c.strategy = "ddp";
@@ -117,10 +117,10 @@ TEST(BeforeProbe, RowsAreDrawnWhereThereAreTables) {
 }
 
 TEST(KnownTime, IsThatOfReplaysAlone) {
-  records::Configuration c = unknown_network();
+  cases::Case c = unknown_network();
   EXPECT_EQ(known_time_text({c, c}, 3),
             "time: of 2 cases no time is known without a probe, which a run makes first\n");
-  records::Configuration replay = c;
+  cases::Case replay = c;
   replay.replay = PACELINE_SOURCE_DIR "/tests/plan/their_network.profile.json";
   replay.strategy = "none";
   replay.warmup = 0;
@@ -136,10 +136,10 @@ TEST(KnownTime, IsThatOfReplaysAlone) {
 }
 
 TEST(NetworkOf, TellsWidthsOfEmbeddingsApart) {
-  records::Configuration wide;
+  cases::Case wide;
   wide.model = "embedding-mlp";
   wide.embedding_dim = 2 * wide.embedding_dim;
-  records::Configuration narrow = wide;
+  cases::Case narrow = wide;
   narrow.embedding_dim = 64;
   EXPECT_NE(network_of(wide), network_of(narrow));
   narrow.embedding_dim = wide.embedding_dim;

@@ -51,7 +51,7 @@ class IrregularNetwork final : public networks::Classifier {
   at::Tensor shift;
 };
 
-inline records::Configuration irregular_case(const std::string& strategy) {
+inline cases::Case irregular_case(const std::string& strategy) {
   auto c = small_case("resnet18", strategy);  // for its inputs alone
   c.image_size = 8;
   c.classes = 10;

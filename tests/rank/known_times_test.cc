@@ -35,13 +35,13 @@ class KnownTimesTest : public ::testing::Test {
     case_.ranks = 2;
   }
 
-  PlanTimes agree(KnownTimes& times, const records::Configuration& c) {
+  PlanTimes agree(KnownTimes& times, const cases::Case& c) {
     launch::PrefixStore store(world_.store, world_.self.rank, std::to_string(++cases_));
     return times.share(c, store);
   }
 
   engines::World world_;
-  records::Configuration case_;
+  cases::Case case_;
 
  private:
   int cases_ = 0;
@@ -69,7 +69,7 @@ TEST_F(KnownTimesTest, WhatOneCaseMeasuresServesAllThatAskForTheSame) {
   EXPECT_FALSE(agree(times, case_).profile);
   EXPECT_FALSE(agree(times, case_).alpha_beta);
   times.keep(case_, {}, measured());
-  records::Configuration other = case_;
+  cases::Case other = case_;
   other.strategy = "optimal-merge";
   other.steps = 99;
   const PlanTimes found = agree(times, other);
@@ -84,7 +84,7 @@ TEST_F(KnownTimesTest, WhatOneCaseMeasuresServesAllThatAskForTheSame) {
 TEST_F(KnownTimesTest, AnotherWorldModelOrEngineIsMeasuredAnew) {
   KnownTimes times(world_, "");
   times.keep(case_, {}, measured());
-  records::Configuration other = case_;
+  cases::Case other = case_;
   other.ranks = 4;
   EXPECT_FALSE(agree(times, other).profile);
   EXPECT_FALSE(agree(times, other).alpha_beta);
@@ -109,7 +109,7 @@ TEST_F(KnownTimesTest, AnotherWorldModelOrEngineIsMeasuredAnew) {
 TEST_F(KnownTimesTest, NothingForWhoDecidesByNoTimesOrHasThem) {
   KnownTimes times(world_, "");
   times.keep(case_, {}, measured());
-  records::Configuration other = case_;
+  cases::Case other = case_;
   other.strategy = "wfbp";
   EXPECT_FALSE(agree(times, other).profile);
   other = case_;
@@ -134,7 +134,7 @@ TEST_F(KnownTimesTest, FitsOfTheClusterFileComeFirst) {
   KnownTimes times(world_, name);
   std::filesystem::remove(name);
   times.keep(case_, {}, measured());
-  records::Configuration four = case_;
+  cases::Case four = case_;
   four.ranks = 4;
   const PlanTimes found = agree(times, four);
   ASSERT_TRUE(found.alpha_beta);

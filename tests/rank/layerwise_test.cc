@@ -76,7 +76,7 @@ class Reference {
   int steps_ = 0;
 };
 
-records::Configuration layerwise_case(const std::string& strategy, const std::string& optimizer) {
+cases::Case layerwise_case(const std::string& strategy, const std::string& optimizer) {
   auto c = testing::irregular_case(strategy);
   c.optimizer = optimizer;
   c.learning_rate = kRate;

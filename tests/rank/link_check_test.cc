@@ -95,7 +95,7 @@ TEST(LinkCheck, AnOperationIsHeldAgainstItsLinksTime) {
 
 TEST(LinkCheck, ALinkIsMadeOnlyWhereThereIsOne) {
   EXPECT_EQ(make_link({}), nullptr);
-  records::Configuration c;
+  cases::Case c;
   c.link = "1Gbit,50us";
   EXPECT_NE(make_link(c), nullptr);
 }

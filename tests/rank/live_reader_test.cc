@@ -14,8 +14,8 @@ namespace {
 
 constexpr std::int64_t kSecond = 1'000'000'000;
 
-records::Configuration two_steps() {
-  records::Configuration c;
+cases::Case two_steps() {
+  cases::Case c;
   c.command = "train";
   c.model = "command";
   c.ranks = 2;
@@ -81,7 +81,7 @@ TEST(LiveReader, RejectsWhatIsNoValueOfARecord) {
 }
 
 TEST(AllRanks, StepsAreOfOneRankOrOfAll) {
-  records::Configuration c = two_steps();
+  cases::Case c = two_steps();
   c.ranks = 3;
   const auto outcome = [&c](std::size_t ranks) {
     records::RunRecord whole;

@@ -65,7 +65,7 @@ class MappedDataTest : public ::testing::Test {
   }
 
   std::filesystem::path path_;
-  records::Configuration c_;
+  cases::Case c_;
 };
 
 TEST_F(MappedDataTest, EveryImageComesOnceInEachPassThroughItsRanksPart) {

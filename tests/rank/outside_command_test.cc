@@ -7,8 +7,8 @@
 namespace paceline::rank {
 namespace {
 
-records::Configuration command_of_two_ranks() {
-  records::Configuration c;
+cases::Case command_of_two_ranks() {
+  cases::Case c;
   c.command = "train";
   c.ranks = 2;
   c.batch_size = 8;
@@ -18,7 +18,7 @@ records::Configuration command_of_two_ranks() {
 }
 
 TEST(OutsideCommand, FillsInWhatItKnows) {
-  records::Configuration c = command_of_two_ranks();
+  cases::Case c = command_of_two_ranks();
   EXPECT_EQ(filled_in("{ranks} {batch} {global_batch} {total} {port} ${ranks} {other} {", c, {}),
             "2 8 16 3 PORT ${ranks} {other} {");
   c.optimizer = "adamw";
@@ -33,7 +33,7 @@ TEST(OutsideCommand, FillsInWhatItKnows) {
 }
 
 TEST(OutsideCommand, IsNotToldWhatTheCaseDoesNotKnow) {
-  records::Configuration c = command_of_two_ranks();
+  cases::Case c = command_of_two_ranks();
   c.launcher = "ranks";
   const auto handed = [&c] {
     return nlohmann::json::parse(outside_command(c, {}).environment.at("PACELINE_CASE"));

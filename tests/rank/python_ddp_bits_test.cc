@@ -31,8 +31,8 @@ struct Settings {
   std::string optimizer = "sgd";
 };
 
-records::Configuration lenet(const Settings& settings) {
-  records::Configuration c;
+cases::Case lenet(const Settings& settings) {
+  cases::Case c;
   c.model = "lenet";
   c.batch_size = 5;
   c.strategy = settings.best ? "ddp:bucket-mb=0.1,views=yes,static=yes" : "ddp:bucket-mb=0.1";
@@ -43,7 +43,7 @@ records::Configuration lenet(const Settings& settings) {
   return c;
 }
 
-std::vector<Trace> python_traces(const records::Configuration& c, const Settings& settings) {
+std::vector<Trace> python_traces(const cases::Case& c, const Settings& settings) {
   const nlohmann::json description = {{"model", c.model},
                                       {"batch_size", c.batch_size},
                                       {"bucket_mb", 0.1},
@@ -95,7 +95,7 @@ std::vector<Trace> python_traces(const records::Configuration& c, const Settings
   return traces;
 }
 
-std::vector<Trace> our_traces(const records::Configuration& c, int world) {
+std::vector<Trace> our_traces(const cases::Case& c, int world) {
   std::vector<Trace> traces(static_cast<std::size_t>(world));
   testing::run_rank_threads_well(world, [&](const RankGroup& group) {
     Trainer trainer(c, group);

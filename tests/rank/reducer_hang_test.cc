@@ -39,7 +39,7 @@ void train_with_a_rank_that_withdraws() {
   const auto c10d = std::make_shared<engines::C10dStore>(
       engines::C10dStore{c10::make_intrusive<c10d::HashStore>()});
   const auto store = std::make_shared<PrintingStore>();
-  records::Configuration c;
+  cases::Case c;
   c.model = "mlp";
   c.device = "cpu";
   c.engine = "gloo";

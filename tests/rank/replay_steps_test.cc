@@ -46,8 +46,8 @@ class ReplayMemory : public ::testing::Test {
   }
   ~ReplayMemory() override { std::filesystem::remove(path_); }
 
-  records::Configuration configuration(const std::string& strategy) const {
-    records::Configuration c;
+  cases::Case configuration(const std::string& strategy) const {
+    cases::Case c;
     c.model = "nobody built this";
     c.replay = path_;
     c.batch_size = 2;
@@ -138,7 +138,7 @@ TEST_F(ReplayMemory, GradientsAreNumbersThatACodecMayMeet) {
 
 TEST_P(ReplaySteps, AreAsLongWithMicroBatches) {
   run_rank_threads_well(2, [&](const RankGroup& group) {
-    records::Configuration c = configuration(GetParam());
+    cases::Case c = configuration(GetParam());
     c.accumulate = 3;
     c.batch_size = 6;
     Trainer trainer(c, group);

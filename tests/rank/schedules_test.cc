@@ -166,7 +166,7 @@ at::Tensor rounded(const at::Tensor& x, at::ScalarType type) {
 }
 
 /// Ranks that are threads draw from one generator, so one at a time.
-TrainerOptions one_network_at_a_time(const records::Configuration& c) {
+TrainerOptions one_network_at_a_time(const cases::Case& c) {
   TrainerOptions options;
   options.network = [c] {
     static std::mutex mutex;

@@ -9,8 +9,8 @@
 
 namespace paceline::testing {
 
-inline records::Configuration small_case(const std::string& model, const std::string& strategy) {
-  records::Configuration c;
+inline cases::Case small_case(const std::string& model, const std::string& strategy) {
+  cases::Case c;
   c.model = model;
   c.strategy = strategy;
   c.batch_size = 4;

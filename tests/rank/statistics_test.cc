@@ -16,8 +16,8 @@ namespace {
 using testing::copies;
 using testing::identical;
 
-records::Configuration batch_normed(const std::string& strategy, int every) {
-  records::Configuration c = testing::small_case("resnet18", strategy);
+cases::Case batch_normed(const std::string& strategy, int every) {
+  cases::Case c = testing::small_case("resnet18", strategy);
   c.image_size = 32;
   c.classes = 10;
   c.learning_rate = 0.01;
@@ -28,7 +28,7 @@ records::Configuration batch_normed(const std::string& strategy, int every) {
 using OfRanks = std::vector<std::vector<at::Tensor>>;
 
 /// Of each of two ranks the floating-point buffers after each of the steps.
-std::vector<OfRanks> buffers_after(const records::Configuration& c, int steps) {
+std::vector<OfRanks> buffers_after(const cases::Case& c, int steps) {
   std::vector<OfRanks> all(static_cast<std::size_t>(steps), OfRanks(2));
   testing::run_rank_threads_well(2, [&](const RankGroup& group) {
     Trainer trainer(c, group, {});
@@ -88,7 +88,7 @@ TEST(Statistics, CrossAsThePlanSays) {
 }
 
 TEST(Statistics, OfANetworkWithoutThemAreRejected) {
-  records::Configuration c = testing::small_case("mlp", "none");
+  cases::Case c = testing::small_case("mlp", "none");
   c.average_buffers = 1;
   const auto errors =
       testing::run_rank_threads(1, [&](const RankGroup& group) { Trainer(c, group, {}); });

@@ -11,8 +11,8 @@
 namespace paceline::rank {
 namespace {
 
-records::Configuration digits(const std::string& strategy) {
-  records::Configuration c;
+cases::Case digits(const std::string& strategy) {
+  cases::Case c;
   c.model = "linear";
   c.data = "digits";
   c.image_size = 8;
@@ -25,7 +25,7 @@ records::Configuration digits(const std::string& strategy) {
 }
 
 /// What rank 0 evaluates after so many steps.
-records::Evaluation after(int steps, int world, const records::Configuration& c) {
+records::Evaluation after(int steps, int world, const cases::Case& c) {
   records::Evaluation result;
   testing::run_rank_threads_well(world, [&](const RankGroup& group) {
     Trainer trainer(c, group);
@@ -59,7 +59,7 @@ TEST(TrainOnData, GivesEachRankItsOwnSamplesWhateverTheStrategy) {
 }
 
 TEST(TrainOnData, AccumulatesTheSameBatch) {
-  records::Configuration c = digits("fusion");
+  cases::Case c = digits("fusion");
   c.momentum = 0;
   const auto whole = after(20, 2, c);
   c.accumulate = 4;
@@ -68,7 +68,7 @@ TEST(TrainOnData, AccumulatesTheSameBatch) {
 }
 
 TEST(TrainOnData, TakesTheRateOfEachStep) {
-  records::Configuration c = digits("fusion");
+  cases::Case c = digits("fusion");
   c.momentum = 0;
   const auto once = after(1, 2, c);
   c.lr_decay = "0.0000001@1";
@@ -83,7 +83,7 @@ TEST(TrainOnData, TakesTheRateOfEachStep) {
 // Every batch is all that a rank has: gradient descent on a convex problem, whose ranks differ.
 // Only the corrected rules and the exact mean get there.
 TEST(TrainOnData, ARegressionEndsAtItsOptimum) {
-  records::Configuration c = digits("fusion");
+  cases::Case c = digits("fusion");
   c.data = "least-squares";
   c.classes = 1;
   c.split = "dirichlet:0.1";
@@ -101,7 +101,7 @@ TEST(TrainOnData, ARegressionEndsAtItsOptimum) {
 }
 
 TEST(TrainOnData, RejectsANetworkThatReadsOtherImages) {
-  records::Configuration c = digits("fusion");
+  cases::Case c = digits("fusion");
   c.model = "resnet18";
   for (const std::string& error :
        testing::run_rank_threads(2, [&](const RankGroup& group) { Trainer trainer(c, group); })) {

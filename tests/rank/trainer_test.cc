@@ -28,7 +28,7 @@ using testing::identical;
 using testing::small_case;
 
 // One step of the steady state moves the plan's bytes in the plan's calls.
-void expect_planned_traffic(const records::Configuration& c, int world) {
+void expect_planned_traffic(const cases::Case& c, int world) {
   testing::run_rank_threads_well(world, [&](const RankGroup& group) {
     Trainer trainer(c, group);
     trainer.step();
@@ -176,7 +176,7 @@ std::unique_ptr<at::ObserverContext> count_product(const at::RecordFunction& fun
 }
 
 /// By two ranks, in their second steps.
-int weight_gradients_written_into_slots(const records::Configuration& c) {
+int weight_gradients_written_into_slots(const cases::Case& c) {
   products_into_slots = 0;
   testing::run_rank_threads_well(2, [&](const RankGroup& group) {
     Trainer trainer(c, group);
@@ -312,7 +312,7 @@ TEST(Trainer, NamesTheOperationThatCannotStart) {
 }
 
 TEST(NetworkOptions, TurnDropoutOffWhereFrameworksStartFromEqualWeights) {
-  records::Configuration c;
+  cases::Case c;
   EXPECT_FALSE(network_options(c).dropout.has_value());
   c.start = "formula";
   EXPECT_EQ(network_options(c).dropout, 0);

@@ -19,7 +19,7 @@ using testing::irregular_case;
 using testing::irregular_options;
 
 struct Job {
-  records::Configuration configuration;
+  cases::Case configuration;
   TrainerOptions options = irregular_options();
   int steps = 7;
 };

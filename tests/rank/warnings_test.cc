@@ -33,7 +33,7 @@ TEST(BusyMachine, IsKnownByTheEnvironmentOfEachHost) {
 }
 
 TEST(BusyMachine, ThreadsOfProgramsOutsideAreAsManyAsTheCores) {
-  std::vector<records::Configuration> cases(2);
+  std::vector<cases::Case> cases(2);
   cases[0].ranks = 4;
   cases[0].threads = 3;
   EXPECT_EQ(most_threads(cases, 2, 8), 6);

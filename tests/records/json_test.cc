@@ -67,7 +67,7 @@ TEST(RecordJson, WhatTheSourceDoesNotSayIsNull) {
     written["configuration"][name] = nullptr;
   }
   const RunRecord read = from_json(written);
-  const Configuration& c = read.configuration;
+  const cases::Case& c = read.configuration;
   EXPECT_EQ(c.unstated,
             (std::set<std::string>{"batch_size", "dtype", "momentum", "ranks", "seed"}));
   EXPECT_FALSE(c.states("seed"));

@@ -15,7 +15,7 @@ inline RunRecord full_record() {
   r.experiment = "ddp";
   r.started_at = "2024-05-06T07:08:09Z";
   r.run = 2;
-  Configuration& c = r.configuration;
+  cases::Case& c = r.configuration;
   c.label = "1M/2G";
   c.model = "resnet18";
   c.batch_size = 8;

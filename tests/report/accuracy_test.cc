@@ -12,7 +12,7 @@ namespace {
 /// their losses are the errors.
 records::RunRecord trained(const std::string& label, std::uint64_t seed, double last) {
   records::RunRecord record;
-  records::Configuration& c = record.configuration;
+  cases::Case& c = record.configuration;
   c.label = label;
   c.strategy = "fusion+" + label;
   c.model = "mlp";

@@ -151,7 +151,7 @@ TEST(Ddl, WhatIsPrintedCanBeImported) {
 
 TEST(Ddl, ALogOfBertCanBeImported) {
   std::vector<records::RunRecord> records{of_steps("bert-base", {100'000'000, 200'000'000})};
-  records::Configuration& c = records.front().configuration;
+  cases::Case& c = records.front().configuration;
   c.link = "10Gbit,50us";
   c.sequence_length = 128;
   const auto again = records::read_as("ours.log", log_of(records));
@@ -166,7 +166,7 @@ TEST(Ddl, ALogOfBertCanBeImported) {
 
 TEST(Ddl, ALogOfServersIsReadAsTheSameCase) {
   std::vector<records::RunRecord> records{of_steps("resnet50", {100'000'000, 200'000'000})};
-  records::Configuration& c = records.front().configuration;
+  cases::Case& c = records.front().configuration;
   c.strategy = "bsp+ps:placement=apart,servers=2";
   c.ranks = 4;
   c.steps = 2;
@@ -233,7 +233,7 @@ TEST(Ddl, LogsHaveTheNamesOfTheOriginal) {
   std::vector<records::RunRecord> records;
   const auto add = [&records](const std::string& strategy, const std::string& link,
                               const std::string& model) {
-    records::Configuration& c = records.emplace_back().configuration;
+    cases::Case& c = records.emplace_back().configuration;
     c.strategy = strategy;
     c.link = link;
     c.model = model;

@@ -27,7 +27,7 @@ RunRecord trained(const char* framework, int run = 0) {
   record.source = records::Source::kExternal;
   record.experiment = "run";
   record.run = run;
-  records::Configuration& c = record.configuration;
+  cases::Case& c = record.configuration;
   c.framework = c.label = framework;
   c.strategy = "external";
   c.model = "lenet";
@@ -190,7 +190,7 @@ TEST(RunsJson, NamesEnvironmentsByTheirIndices) {
 // Paceline's own strategies say what they keep.
 TEST(EqualTraining, StrategiesThatTrainOtherwiseAreNoReference) {
   std::vector<RunRecord> records{trained("a"), trained("b"), trained("c")};
-  records::Configuration& c = records[0].configuration;
+  cases::Case& c = records[0].configuration;
   records[0].source = records::Source::kMeasured;
   c.framework.clear();
   c.label.clear();

@@ -16,9 +16,9 @@ namespace {
 
 using records::RunRecord;
 
-std::vector<std::string> labels(const std::vector<Case>& cases) {
+std::vector<std::string> labels(const std::vector<CaseRecords>& cases) {
   std::vector<std::string> labels;
-  for (const Case& one : cases) {
+  for (const CaseRecords& one : cases) {
     labels.push_back(one.configuration().label);
   }
   return labels;
@@ -57,11 +57,10 @@ TEST(Pairing, AChangedKeyIsADifferenceOfThePair) {
 
 TEST(Pairing, OtherWorkIsNeverPaired) {
   const std::vector<RunRecord> base{fixed_record({"a", "ddp", 2, 100})};
-  for (const auto change : {+[](records::Configuration& c) { c.model = "resnet101"; },
-                            +[](records::Configuration& c) { c.batch_size = 64; },
-                            +[](records::Configuration& c) { c.image_size = 64; },
-                            +[](records::Configuration& c) { c.accumulate = 2; },
-                            +[](records::Configuration& c) { c.ranks = 4; }}) {
+  for (const auto change :
+       {+[](cases::Case& c) { c.model = "resnet101"; }, +[](cases::Case& c) { c.batch_size = 64; },
+        +[](cases::Case& c) { c.image_size = 64; }, +[](cases::Case& c) { c.accumulate = 2; },
+        +[](cases::Case& c) { c.ranks = 4; }}) {
     std::vector<RunRecord> test = base;
     change(test[0].configuration);
     test[0].configuration.label = "b";

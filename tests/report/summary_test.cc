@@ -311,7 +311,7 @@ TEST(Summary, AveragesAreLateByTheirRanksAndRuns) {
 TEST(SummaryHeading, SaysNothingOfADeviceThatIsNotKnown) {
   std::vector<RunRecord> records{fixed_record({"theirs", "external", 2, 100})};
   records[0].source = records::Source::kImported;
-  records::Configuration& c = records[0].configuration;
+  cases::Case& c = records[0].configuration;
   c.device = c.engine = "";
   c.dtype = "amp";
   EXPECT_EQ(heading_of(summarize(records).at(0)),
@@ -351,7 +351,7 @@ TEST(Summary, SaysHowManyOfTheRanksTrain) {
 TEST(Summary, WhatTheSourceDoesNotSayHasNoFigure) {
   std::vector<RunRecord> records{fixed_record({"theirs", "", 2, 100})};
   records[0].source = records::Source::kImported;
-  records::Configuration& c = records[0].configuration;
+  cases::Case& c = records[0].configuration;
   c.label = "theirs";
   c.unstated = {"batch_size", "ranks", "strategy", "dtype"};
   c.batch_size = 0;
@@ -374,7 +374,7 @@ TEST(Summary, WhatTheSourceDoesNotSayHasNoFigure) {
 
 TEST(SummaryHeading, SaysOnWhichDataWasTrained) {
   std::vector<RunRecord> records{fixed_record({"ours", "fusion", 2, 100})};
-  records::Configuration& c = records[0].configuration;
+  cases::Case& c = records[0].configuration;
   const auto says = [&](std::string_view words) {
     return heading_of(summarize(records).at(0)).find(words) != std::string::npos;
   };

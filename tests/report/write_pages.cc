@@ -94,7 +94,7 @@ std::vector<RunRecord> training_records() {
     const std::uint64_t seeds = strategy.starts_with("local-sgd") ? 1 : 3;
     for (std::uint64_t seed = 0; seed < seeds; ++seed) {
       records.push_back(fixed_record({"", strategy, 2, 100}));
-      records::Configuration& c = records.back().configuration;
+      cases::Case& c = records.back().configuration;
       c.data = "digits";
       c.seed = seed;
       c.target = 0.6;

@@ -30,8 +30,7 @@ namespace {
 /// Notes on differences between the prediction and `run`, the case to start: that the prediction
 /// used the costs of another engine, and what a replay does not do. A replay that was priced with
 /// the costs of a built-in engine only has the second note, which names its engine.
-std::vector<std::string> notes_of(const records::Configuration& priced,
-                                  const records::Configuration& run) {
+std::vector<std::string> notes_of(const cases::Case& priced, const cases::Case& run) {
   std::vector<std::string> notes;
   const bool replays = !run.replay.empty();
   const bool named = replays && plan::find_engine_traits(priced.engine) != nullptr;
@@ -49,7 +48,7 @@ std::vector<std::string> notes_of(const records::Configuration& priced,
 
 /// Changes a row of the table into a case that can be run on the described hosts, on the kind of
 /// device for which the engine's costs hold. A replay runs on the CPU, where its ranks sleep.
-records::Configuration runnable(records::Configuration row, const JobFlags& job) {
+cases::Case runnable(cases::Case row, const JobFlags& job) {
   const plan::EngineTraits* priced = plan::find_engine_traits(row.engine);
   const plan::EngineTraits& engine = priced != nullptr ? *priced : plan::engine_for("cuda");
   row.engine = engine.name;
@@ -145,8 +144,8 @@ int AdviseCommand::run() const {
   }();
   print_warnings(table.warnings);
   const predict::CodecTable codecs = predict::weigh_codecs(request);
-  const records::Configuration& best = table.winner().configuration;
-  const records::Configuration run = runnable(best, job_);
+  const cases::Case& best = table.winner().configuration;
+  const cases::Case run = runnable(best, job_);
   report::CommandOutput output = advice_output(table, codecs, top_);
   add_scaling(predict::scaling_of(request, best.strategy), output);
   add_next_measurements(predict::next_measurements(request, table.winner()), output);

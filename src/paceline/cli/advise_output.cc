@@ -110,7 +110,7 @@ report::ResultColumns<Advice> advice_columns() {
   columns.add({.name = "strategy", .align = kLeft})
       .place(1)
       .cell([](const Advice& it) { return it.configuration.strategy + remark_of(it); })
-      .data("strategy", &Advice::configuration, &records::Configuration::strategy);
+      .data("strategy", &Advice::configuration, &cases::Case::strategy);
   columns.add({.name = "step", .unit = "ms"})
       .cell(milliseconds(&Advice::step))
       .data("step_s", &Advice::step, seconds_of);

@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 
 #include "paceline/base/text.h"
+#include "paceline/case/case.h"
 #include "paceline/case/command.h"
 #include "paceline/case/experiment.h"
 #include "paceline/case/outside.h"
@@ -27,7 +28,6 @@
 #include "paceline/rank/outside_command.h"
 #include "paceline/rank/planner_input.h"
 #include "paceline/rank/wire.h"
-#include "paceline/records/configuration.h"
 #include "paceline/strategies/cluster_times.h"
 #include "paceline/strategies/strategy.h"
 
@@ -35,9 +35,8 @@ namespace paceline::cli {
 namespace {
 
 using plan::Step;
-using records::Configuration;
 
-std::string notes_of(const Configuration& c, const strategies::StrategySpec& strategy,
+std::string notes_of(const cases::Case& c, const strategies::StrategySpec& strategy,
                      const plan::Planner& planner, const plan::PlanInput& input) {
   std::string text;
   const auto add = [&text](const std::optional<records::Warning>& warning) {
@@ -73,12 +72,12 @@ class CasePlans {
 
   /// Describes a case: its wire bytes per rank and step, calls, rounds and extra memory, and the
   /// plan of rank 0 after the warm-up, one operation per line.
-  std::string describe(const records::Configuration& configuration);
+  std::string describe(const cases::Case& configuration);
 
  private:
-  const plan::ModelShape& shape_of(const records::Configuration& configuration);
+  const plan::ModelShape& shape_of(const cases::Case& configuration);
 
-  std::optional<plan::AlphaBeta> fits_for(const records::Configuration& configuration,
+  std::optional<plan::AlphaBeta> fits_for(const cases::Case& configuration,
                                           const strategies::StrategySpec& strategy) const;
 
   std::string file_;
@@ -87,8 +86,8 @@ class CasePlans {
   std::map<std::string, std::string> shown_;        // plan text to the label of its first case
 };
 
-const plan::ModelShape& CasePlans::shape_of(const Configuration& c) {
-  const std::string name = cases::key_in(c, {cases::Part::kNetwork, &Configuration::replay});
+const plan::ModelShape& CasePlans::shape_of(const cases::Case& c) {
+  const std::string name = cases::key_in(c, {cases::Part::kNetwork, &cases::Case::replay});
   const auto known = shapes_.find(name);
   if (known != shapes_.end()) {
     return known->second;
@@ -99,7 +98,7 @@ const plan::ModelShape& CasePlans::shape_of(const Configuration& c) {
 CasePlans::CasePlans(const std::optional<cluster::Cluster>& cluster, const std::string& file)
     : file_(file), cluster_(file.empty() ? std::nullopt : cluster) {}
 
-std::optional<plan::AlphaBeta> CasePlans::fits_for(const Configuration& c,
+std::optional<plan::AlphaBeta> CasePlans::fits_for(const cases::Case& c,
                                                    const strategies::StrategySpec& strategy) const {
   if (!cluster_) {
     return std::nullopt;
@@ -116,7 +115,7 @@ std::optional<plan::AlphaBeta> CasePlans::fits_for(const Configuration& c,
   return times.missing.empty() ? std::optional(std::move(times.model)) : std::nullopt;
 }
 
-std::string CasePlans::describe(const Configuration& c) {
+std::string CasePlans::describe(const cases::Case& c) {
   const strategies::StrategySpec strategy = strategies::strategy_of(c);
   if (!c.not_run.empty()) {
     return fmt::format("     not run: {}\n", c.not_run);
@@ -194,14 +193,14 @@ std::string dry_run_text(const cases::Experiment& experiment,
   constexpr std::size_t kCasesWithWholePlans = 4;
   const bool sweep = experiment.cases.size() > kCasesWithWholePlans;
   int number = 0;
-  for (const records::Configuration& c : experiment.cases) {
+  for (const cases::Case& c : experiment.cases) {
     text += fmt::format("{:3}  {:<10} {}{}\n", ++number, c.label, cases::command_of(c),
                         c.discard ? "  # discarded" : "");
     const std::string plan = plans.describe(c);
     text += sweep ? shortened(plan) : plan;
   }
   for (const cases::RejectedCase& it : experiment.rejected) {
-    const records::Configuration& c = it.configuration;
+    const cases::Case& c = it.configuration;
     text += fmt::format("  -  {:<10} {}: rejected: {}\n", c.label, cases::command_of(c), it.why);
   }
   return text;

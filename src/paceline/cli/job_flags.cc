@@ -14,13 +14,13 @@
 
 #include "paceline/base/error.h"
 #include "paceline/base/run_python.h"
+#include "paceline/case/case.h"
 #include "paceline/cli/argument_checks.h"
 #include "paceline/cluster/profile_file.h"
 #include "paceline/plan/networks/network_shape.h"
 #include "paceline/plan/optimizer.h"
 #include "paceline/predict/case_request.h"
 #include "paceline/predict/profile_batches.h"
-#include "paceline/records/configuration.h"
 
 namespace paceline::cli {
 namespace {
@@ -123,7 +123,7 @@ std::vector<std::string> cluster_words(const cluster::ClusterChoice& choice) {
 bool names_profile(const std::string& model) { return model.ends_with(".json"); }
 
 bool has_tables(const std::string& model) {
-  records::Configuration configuration;
+  cases::Case configuration;
   configuration.model = model;
   return configuration.has_tables();
 }
@@ -194,7 +194,7 @@ void JobFlags::check_models() const {
 }
 
 /// The name of the network or the path of its profile, from the flags or else from records.
-std::string JobFlags::network_of(const records::Configuration* recorded) const {
+std::string JobFlags::network_of(const cases::Case* recorded) const {
   if (!model_.empty()) {
     return model_;
   }
@@ -203,7 +203,7 @@ std::string JobFlags::network_of(const records::Configuration* recorded) const {
         "no network: name one, or give the profile of your own (`paceline profile`, "
         "paceline.torch.profile)");
   }
-  const records::Configuration& c = *recorded;
+  const cases::Case& c = *recorded;
   if (!c.replay.empty()) {
     return c.replay;
   }
@@ -222,8 +222,7 @@ bool JobFlags::names_cluster() const {
 
 /// Takes the values of the job's records for keys that no flag gives. Throws UsageError if a flag
 /// contradicts the records.
-void JobFlags::put_recorded(const records::Configuration& recorded,
-                            predict::PredictRequest& request) const {
+void JobFlags::put_recorded(const cases::Case& recorded, predict::PredictRequest& request) const {
   const auto check = [](const char* flag, const std::string& given, const std::string& measured) {
     if (!given.empty() && given != measured) {
       throw UsageError(
@@ -262,8 +261,7 @@ void JobFlags::put_recorded(const records::Configuration& recorded,
 
 predict::PredictRequest JobFlags::request(const predict::MeasuredRecords* measured) const {
   check_models();
-  const records::Configuration* recorded =
-      measured != nullptr && measured->job ? &*measured->job : nullptr;
+  const cases::Case* recorded = measured != nullptr && measured->job ? &*measured->job : nullptr;
   const std::string network = network_of(recorded);
   predict::PredictRequest request{.network = {},
                                   .cluster = {},

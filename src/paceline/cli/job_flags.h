@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
+#include "paceline/case/case.h"
 #include "paceline/cluster/cluster_choice.h"
 #include "paceline/predict/measured_figure.h"
 #include "paceline/predict/predict_request.h"
-#include "paceline/records/configuration.h"
 
 namespace CLI {
 class App;
@@ -63,8 +63,8 @@ class JobFlags {
   void take_models();
   /// Throws UsageError for several models that are not two profiles.
   void check_models() const;
-  std::string network_of(const records::Configuration* recorded) const;
-  void put_recorded(const records::Configuration& recorded, predict::PredictRequest& request) const;
+  std::string network_of(const cases::Case* recorded) const;
+  void put_recorded(const cases::Case& recorded, predict::PredictRequest& request) const;
   bool names_cluster() const;
 
   bool unfused_ = false;

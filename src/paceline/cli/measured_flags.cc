@@ -53,7 +53,7 @@ void put_words(const predict::FigureWords& words, std::vector<records::RunRecord
     c.unstated.erase(key);
   };
   for (records::RunRecord& record : records) {
-    records::Configuration& c = record.configuration;
+    cases::Case& c = record.configuration;
     if (words.gives_ranks) {
       put("ranks", figure.ranks, c.ranks, c);
     }

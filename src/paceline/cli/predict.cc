@@ -167,7 +167,7 @@ PredictCommand::PredictionText PredictCommand::predicted(
   }
   if (request.tables) {
     predict::check_memory(request, prediction);
-    records::Configuration tables = tables_.configuration(job_);
+    cases::Case tables = tables_.configuration(job_);
     tables.engine = request.engine;
     more = fmt::format("  {}\n", report::table_job_words(tables));
   }

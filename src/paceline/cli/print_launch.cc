@@ -11,10 +11,10 @@
 
 #include "paceline/base/error.h"
 #include "paceline/base/text.h"
+#include "paceline/case/case.h"
 #include "paceline/case/check.h"
 #include "paceline/case/field.h"
 #include "paceline/engines/engine_table.h"
-#include "paceline/records/configuration.h"
 
 namespace paceline::cli {
 namespace {
@@ -75,7 +75,7 @@ std::vector<int> hosts_of(const RawSettings& raw) {
     return {most};
   }
   const auto& [text, where] = given.front();
-  records::Configuration c;
+  cases::Case c;
   cases::assign_key(*cases::find_key("ranks_per_host"), text, where, c);
   const std::vector<int>& hosts = c.ranks_per_host;
   if (std::ranges::adjacent_find(hosts, std::ranges::not_equal_to()) != hosts.end()) {

@@ -70,7 +70,7 @@ report::Table coding_table(const std::vector<cluster::CodecTime>& codecs) {
 }  // namespace
 
 ProfileCommand::ProfileCommand(CLI::App& app) {
-  records::Configuration& c = configuration_;
+  cases::Case& c = configuration_;
   c.device = "auto";
   c.warmup = 3;
   c.steps = 10;
@@ -104,7 +104,7 @@ ProfileCommand::ProfileCommand(CLI::App& app) {
 }
 
 int ProfileCommand::run() {
-  records::Configuration& c = configuration_;
+  cases::Case& c = configuration_;
   if (c.has_tables()) {
     throw UsageError(
         fmt::format("MODEL: {0} has embedding tables, which a profile does not describe; `paceline "

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "paceline/records/configuration.h"
+#include "paceline/case/case.h"
 
 namespace CLI {
 class App;
@@ -22,7 +22,7 @@ class ProfileCommand {
   int run();
 
  private:
-  records::Configuration configuration_;
+  cases::Case configuration_;
   std::string output_;
   bool codecs_ = false;
 };

@@ -90,7 +90,7 @@ cases::JobSpec resolve_launched(const cases::RawSettings& raw, cases::JobSpec jo
                     job.settings.virtual_time, launcher));
   }
   job.experiment = expand(raw, std::move(ranks_per_host), cores);
-  for (const records::Configuration& c : job.experiment.cases) {
+  for (const cases::Case& c : job.experiment.cases) {
     if (c.batch_size == cases::kLargestBatch) {
       throw UsageError(
           fmt::format("--batch-size max: {} has started the ranks already, and the search starts "

@@ -15,10 +15,10 @@ namespace paceline::cli {
 namespace {
 
 /// The case in the experiment file with the name of the network.
-records::Configuration usual_case(const std::string& model) {
+cases::Case usual_case(const std::string& model) {
   const auto raw =
       cases::read_raw_settings(cases::find_experiment(model, cases::experiment_roots()));
-  records::Configuration usual;
+  cases::Case usual;
   for (const auto& [name, values] : raw.defaults) {
     const cases::Field* key = cases::find_key(name);
     if (key != nullptr && cases::is_case_key(*key)) {
@@ -57,8 +57,8 @@ void TableFlags::exclude_beside(CLI::Option& records) {
   }
 }
 
-records::Configuration TableFlags::configuration(const JobFlags& job) const {
-  records::Configuration tables = usual_case(job.model());
+cases::Case TableFlags::configuration(const JobFlags& job) const {
+  cases::Case tables = usual_case(job.model());
   for (const cases::Field* key : given_) {
     cases::assign_key(*key, cases::read_key(*key, tables_), cases::flag_of(*key), tables);
   }
@@ -78,7 +78,7 @@ std::vector<plan::Rank> TableFlags::complete(const JobFlags& job,
     }
     return job.worlds(request.cluster);
   }
-  const records::Configuration tables = configuration(job);
+  const cases::Case tables = configuration(job);
   request.strategy = tables.strategy;
   request.engine =
       predict::engine_of(request.engine, request.cluster, "cpu");  // rows are looked up on the CPU

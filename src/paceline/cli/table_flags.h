@@ -4,10 +4,10 @@
 #include <string>
 #include <vector>
 
+#include "paceline/case/case.h"
 #include "paceline/case/field.h"
 #include "paceline/cli/job_flags.h"
 #include "paceline/predict/predict_request.h"
-#include "paceline/records/configuration.h"
 
 namespace paceline::cli {
 
@@ -25,10 +25,10 @@ class TableFlags {
 
   /// The case that `paceline run` measures for a network with tables: that of its experiment file,
   /// overridden by the flags. Throws UsageError for a batch size that the network does not allow.
-  records::Configuration configuration(const JobFlags& job) const;
+  cases::Case configuration(const JobFlags& job) const;
 
  private:
-  records::Configuration tables_;
+  cases::Case tables_;
   std::vector<const cases::Field*> given_;  // keys whose flags were given
   std::vector<CLI::Option*> options_;
 };

@@ -31,7 +31,6 @@ namespace paceline::front {
 namespace {
 
 namespace fs = std::filesystem;
-using records::Configuration;
 
 constexpr int kMost = 1 << 16;
 constexpr std::chrono::minutes kDeadline{10};
@@ -73,7 +72,7 @@ class MemoryLimit {
 };
 
 /// Returns the part of a case that its search depends on; cases with equal parts share a search.
-Configuration searched(Configuration c) {
+cases::Case searched(cases::Case c) {
   c.batch_size = cases::kLargestBatch;
   c.ranks = 1;
   c.ranks_per_host.clear();
@@ -84,7 +83,7 @@ Configuration searched(Configuration c) {
 }
 
 /// Returns the arguments of `paceline run` for the case with a batch size of `batch`.
-std::vector<std::string> run_of(Configuration c, int batch, const std::string& records) {
+std::vector<std::string> run_of(cases::Case c, int batch, const std::string& records) {
   c.batch_size = batch;
   std::vector<std::string> words = cases::flags_of(c);
   words.insert(words.begin(), {"run", "--records=" + records, "--runs=1", "--yes"});
@@ -111,7 +110,7 @@ class Trials {
   Trials(const Trials&) = delete;
   Trials& operator=(const Trials&) = delete;
 
-  Fit fits(const Configuration& c, int batch) {
+  Fit fits(const cases::Case& c, int batch) {
     const std::string records = folder_ / "trial.jsonl";
     fs::remove(records);
     fs::remove_all(folder_ / "trial.logs");
@@ -189,7 +188,7 @@ std::map<std::string, BatchSearch> searched_before(const cases::Settings& settin
 }
 
 /// Returns " into 3.2 GB"; empty for a GPU, whose own memory is the limit.
-std::string limit_text(const Configuration& c, std::int64_t limit_bytes) {
+std::string limit_text(const cases::Case& c, std::int64_t limit_bytes) {
   return c.device == "cpu" ? fmt::format(" into {:.1f} GB", static_cast<double>(limit_bytes) * 1e-9)
                            : "";
 }
@@ -228,7 +227,7 @@ BatchSearch search_batch(int unit, int most, const std::function<Fit(int)>& fits
 }
 
 void settle_largest_batches(cases::Experiment& experiment, const cases::Settings& settings) {
-  const auto is_largest = [](const Configuration& c) {
+  const auto is_largest = [](const cases::Case& c) {
     return c.batch_size == cases::kLargestBatch && c.not_run.empty();
   };
   if (std::ranges::none_of(experiment.cases, is_largest)) {
@@ -238,11 +237,11 @@ void settle_largest_batches(cases::Experiment& experiment, const cases::Settings
   const auto limit = static_cast<std::int64_t>(
       kShareOfMemory * static_cast<double>(usable_memory_bytes()) / largest_world(experiment));
   Trials trials(limit);
-  for (Configuration& c : experiment.cases) {
+  for (cases::Case& c : experiment.cases) {
     if (!is_largest(c)) {
       continue;
     }
-    const Configuration one = searched(c);
+    const cases::Case one = searched(c);
     if (!found.contains(one.key())) {
       fmt::print(stderr, "{} {}: searching the largest batch\n", c.model, c.label);
       found[one.key()] = search_batch(c.accumulate, kMost, [&](int size) {

@@ -30,7 +30,7 @@ bool is_too_wide(const CaseWidth& one, const Narrowing& wanted) {
 }  // namespace
 
 std::vector<CaseWidth> widths_of(std::span<const records::RunRecord> records) {
-  const std::vector<report::Case> cases = report::group_cases(records);
+  const std::vector<report::CaseRecords> cases = report::group_cases(records);
   const std::vector<std::string> names = report::unique_labels(cases);
   std::vector<CaseWidth> widths;
   for (std::size_t i = 0; i < cases.size(); ++i) {

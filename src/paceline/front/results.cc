@@ -85,7 +85,7 @@ Results::Results(cases::JobSpec& job) : experiment_(job.experiment) {
   }
   records::RecordFile file = records::read_records(settings.records);
   std::set<std::string> cases;
-  for (const records::Configuration& c : experiment_.cases) {
+  for (const cases::Case& c : experiment_.cases) {
     cases.insert(c.key());
   }
   for (const cases::RejectedCase& it : experiment_.rejected) {
@@ -142,7 +142,7 @@ void Results::take(launch::KeyValueStore& store) {
 std::optional<std::string> Results::add_failed(launch::KeyValueStore& store,
                                                const std::string& why) {
   std::string key = store.get(rank::kCurrentCaseKey).value_or("");
-  const auto failed = std::ranges::find(experiment_.cases, key, &records::Configuration::key);
+  const auto failed = std::ranges::find(experiment_.cases, key, &cases::Case::key);
   if (failed == experiment_.cases.end() || tries(run_).done.contains(key)) {
     return std::nullopt;
   }
@@ -350,7 +350,7 @@ int Results::status() {
 Results::Tally Results::tally() const {
   const auto done = records::completed(records_of_run());
   std::set<std::string> measured;
-  for (const records::Configuration& c : experiment_.cases) {
+  for (const cases::Case& c : experiment_.cases) {
     if (!c.discard) {
       measured.insert(c.key());
     }

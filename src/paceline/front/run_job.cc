@@ -36,9 +36,7 @@ using Variables = std::map<std::string, std::string>;
 
 // Returns the variables with which Paceline's own ranks must start, since libraries read many of
 // them only once.  A program outside gets its variables separately.
-Variables variables_of(const records::Configuration& c) {
-  return cases::is_outside(c) ? Variables{} : c.env;
-}
+Variables variables_of(const cases::Case& c) { return cases::is_outside(c) ? Variables{} : c.env; }
 
 /// Cases that can run in the same rank processes.
 struct LaunchGroup {
@@ -49,7 +47,7 @@ struct LaunchGroup {
 
 std::vector<LaunchGroup> launch_groups_of(const cases::JobSpec& job) {
   std::vector<LaunchGroup> groups;
-  for (const records::Configuration& c : job.experiment.cases) {
+  for (const cases::Case& c : job.experiment.cases) {
     const Variables variables = variables_of(c);
     auto group = std::ranges::find(groups, variables, &LaunchGroup::variables);
     if (group == groups.end()) {
@@ -111,7 +109,7 @@ Ended run_once(const std::optional<cluster::Cluster>& cluster, Front& front, Lau
 
 // Keeps the cases that are still to be run, which have no record and have not failed for good.
 void keep_unfinished(const Results::Tries& tries, cases::JobSpec& job) {
-  std::erase_if(job.experiment.cases, [&](const records::Configuration& c) {
+  std::erase_if(job.experiment.cases, [&](const cases::Case& c) {
     const std::string key = c.key();
     const auto failed = tries.failed.find(key);
     return (!c.discard && tries.done.contains(key)) ||
@@ -133,7 +131,7 @@ std::string outcome_text(bool between, int failures, int retries, bool more) {
 
 // Whether cases are left to run: after a failure any that are measured, else only failed ones.
 bool has_more(const cases::JobSpec& job, const Results::Tries& tries, bool after_failure) {
-  return std::ranges::any_of(job.experiment.cases, [&](const records::Configuration& c) {
+  return std::ranges::any_of(job.experiment.cases, [&](const cases::Case& c) {
     return after_failure ? !c.discard : tries.failed.contains(c.key());
   });
 }
@@ -207,9 +205,8 @@ launch::Outcome narrow_all(const cases::JobSpec& job, const JobContext& context,
     for (LaunchGroup group : groups) {
       group.job.run = next->next_run;
       group.job.experiment.runs = next->next_run + 1;
-      std::erase_if(group.job.experiment.cases, [&](const records::Configuration& c) {
-        return c.discard || c.key() != next->key;
-      });
+      std::erase_if(group.job.experiment.cases,
+                    [&](const cases::Case& c) { return c.discard || c.key() != next->key; });
       if (group.job.experiment.cases.empty()) {
         continue;
       }

@@ -24,17 +24,15 @@
 namespace paceline::front {
 namespace {
 
-using records::Configuration;
-
 /// The steps of the profile; they are few, since a network that trains here is small.
 constexpr int kWarmup = 3, kSteps = 20;
 
-[[noreturn]] void reject(const Configuration& c, const std::string& why) {
+[[noreturn]] void reject(const cases::Case& c, const std::string& why) {
   throw UsageError(
       fmt::format("virtual_time: '{}' of {} on {} ranks {}", c.strategy, c.model, c.ranks, why));
 }
 
-void check_virtual(const Configuration& c) {
+void check_virtual(const cases::Case& c) {
   if (c.data.empty() || cases::is_outside(c)) {
     reject(c, "trains on no data; name some (--data digits), or take `paceline predict`");
   }
@@ -51,7 +49,7 @@ void check_virtual(const Configuration& c) {
   }
 }
 
-void check_placement(const Configuration& c, const std::string& cluster) {
+void check_placement(const cases::Case& c, const std::string& cluster) {
   try {
     strategies::check_world(strategies::strategy_of(c), c.ranks, c.ranks_per_host);
   } catch (const UsageError& error) {
@@ -60,7 +58,7 @@ void check_placement(const Configuration& c, const std::string& cluster) {
 }
 
 /// Places the ranks of a case as on the hosts of `cluster`, which is called `name`.
-void place(const std::string& name, const cluster::Cluster& cluster, Configuration& c) {
+void place(const std::string& name, const cluster::Cluster& cluster, cases::Case& c) {
   check_virtual(c);
   if (!c.ranks_per_host.empty()) {
     reject(c, fmt::format("is placed as on the hosts of {}; leave out --local-size and "
@@ -73,27 +71,25 @@ void place(const std::string& name, const cluster::Cluster& cluster, Configurati
 }
 
 /// Returns a key of everything that the layer times of a case depend on.
-std::string layers_key(const Configuration& c) {
-  return cases::key_in(
-      c, {cases::Part::kNetwork, &Configuration::batch_size, &Configuration::optimizer,
-          &Configuration::device, &Configuration::threads});
+std::string layers_key(const cases::Case& c) {
+  return cases::key_in(c, {cases::Part::kNetwork, &cases::Case::batch_size, &cases::Case::optimizer,
+                           &cases::Case::device, &cases::Case::threads});
 }
 
 /// Returns a key of what is predicted, which does not include seeds and splits.
-std::string priced_key(const Configuration& c) {
-  return cases::key_in(
-      c, {&Configuration::model, &Configuration::data, &Configuration::batch_size,
-          &Configuration::ranks, &Configuration::strategy, &Configuration::optimizer});
+std::string priced_key(const cases::Case& c) {
+  return cases::key_in(c, {&cases::Case::model, &cases::Case::data, &cases::Case::batch_size,
+                           &cases::Case::ranks, &cases::Case::strategy, &cases::Case::optimizer});
 }
 
-cluster::ProfiledModel profile_of(Configuration c) {
+cluster::ProfiledModel profile_of(cases::Case c) {
   c.warmup = kWarmup;
   c.steps = kSteps;
   return rank::profile_model(c);
 }
 
 /// Makes a request with the engine of the cluster, not of this machine.
-predict::PredictRequest request_of(const Configuration& c, const cluster::ProfiledModel& profiled,
+predict::PredictRequest request_of(const cases::Case& c, const cluster::ProfiledModel& profiled,
                                    const cluster::Cluster& cluster, double device_rate) {
   predict::PredictRequest request = predict::request_of(c, cluster);
   request.engine.clear();
@@ -104,7 +100,7 @@ predict::PredictRequest request_of(const Configuration& c, const cluster::Profil
   return request;
 }
 
-records::RunRecord predicted(const Configuration& c, const predict::PredictRequest& request) {
+records::RunRecord predicted(const cases::Case& c, const predict::PredictRequest& request) {
   records::RunRecord record = predict::predict(request).record;
   record.started_at = utc_now();
   record.configuration.label = c.label;
@@ -135,8 +131,8 @@ void place_virtually(const cases::Settings& settings, cases::Experiment& experim
                     settings.virtual_time));
   }
   const cluster::Cluster cluster = cluster::read_cluster(settings.virtual_time);
-  std::vector<Configuration> valid;
-  for (Configuration& c : experiment.cases) {
+  std::vector<cases::Case> valid;
+  for (cases::Case& c : experiment.cases) {
     try {
       place(settings.virtual_time, cluster, c);
       valid.push_back(c);
@@ -157,7 +153,7 @@ std::vector<records::RunRecord> virtual_times(const cases::Settings& settings,
   std::map<std::string, cluster::ProfiledModel> profiles;
   std::set<std::string> known;
   for (const records::RunRecord& one : measured) {
-    const Configuration& c = one.configuration;
+    const cases::Case& c = one.configuration;
     if (one.error || !known.insert(priced_key(c)).second) {
       continue;
     }
@@ -171,7 +167,7 @@ std::vector<records::RunRecord> virtual_times(const cases::Settings& settings,
 }
 
 bool is_recorded(const records::RunRecord& priced, std::span<const records::RunRecord> recorded) {
-  const Configuration& c = priced.configuration;
+  const cases::Case& c = priced.configuration;
   const std::string cluster = report::priced_cluster(c.cluster);
   return std::ranges::any_of(recorded, [&](const records::RunRecord& one) {
     return one.source == records::Source::kPredicted &&

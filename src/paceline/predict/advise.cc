@@ -104,7 +104,7 @@ void check_request(const AdviseRequest& request) {
 
 Advice advice_of(const PredictRequest& job, const Prediction& prediction,
                  const AdviseRequest& request) {
-  const records::Configuration& configuration = prediction.record.configuration;
+  const cases::Case& configuration = prediction.record.configuration;
   const strategies::StrategySpec spec = strategies::strategy_of(configuration);
   const plan::Picoseconds step = prediction.times.step;
   Advice row{.configuration = configuration,

@@ -36,7 +36,7 @@ struct AdviseRequest {
 
 /// The prediction for one strategy.
 struct Advice {
-  records::Configuration configuration;
+  cases::Case configuration;
   plan::Picoseconds step = 0, exposed = 0;
   ErrorBar bar;
   std::optional<StepErrors> errors{};   // if the step comes from measured figures

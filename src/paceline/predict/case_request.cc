@@ -9,7 +9,7 @@
 
 namespace paceline::predict {
 
-PredictRequest request_of(const records::Configuration& c, cluster::Cluster cluster) {
+PredictRequest request_of(const cases::Case& c, cluster::Cluster cluster) {
   PredictRequest request{.cluster = std::move(cluster),
                          .strategy = c.strategy,
                          .bucket_mb = c.bucket_mb,

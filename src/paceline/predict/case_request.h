@@ -3,9 +3,9 @@
 
 #include <string>
 
+#include "paceline/case/case.h"
 #include "paceline/cluster/profile_file.h"
 #include "paceline/predict/predict_request.h"
-#include "paceline/records/configuration.h"
 
 // A prediction is a case without ranks.  These functions turn what a case says of its job into a
 // request.
@@ -15,7 +15,7 @@ namespace paceline::predict {
 /// Returns the request for the case's job on `cluster`, without its network, which put_profile(),
 /// plan::network_shape() or set_tables() give.  A case with an emulated link is priced for that
 /// link.
-PredictRequest request_of(const records::Configuration& configuration, cluster::Cluster cluster);
+PredictRequest request_of(const cases::Case& configuration, cluster::Cluster cluster);
 
 /// Sets the profile's network, with the measured times of its layers, update and codecs.
 void put_profile(cluster::ProfiledModel profiled, PredictRequest& request);

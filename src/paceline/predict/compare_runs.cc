@@ -24,12 +24,11 @@
 namespace paceline::predict {
 namespace {
 
-using records::Configuration;
 using records::RunRecord;
 
 /// One case with the steps of all its repetitions, in seconds.
 struct Compared {
-  Configuration configuration;
+  cases::Case configuration;
   std::vector<double> steps, compute_only;
   std::vector<double> examples;           // per step, if the steps differ
   std::vector<double> coding;             // s per step, one entry per repetition
@@ -44,10 +43,10 @@ struct Compared {
   double slowest_s() const { return std::ranges::max(steps); }
 };
 
-bool emulates_links(const Configuration& c) { return !c.replay.empty() && !c.link.empty(); }
+bool emulates_links(const cases::Case& c) { return !c.replay.empty() && !c.link.empty(); }
 
 /// Throws UsageError if a prediction does not describe the case.
-void check_predictable(const Configuration& c, const PredictRequest& request) {
+void check_predictable(const cases::Case& c, const PredictRequest& request) {
   if (!c.framework.empty() || strategies::strategy_of(c).external()) {
     throw UsageError(fmt::format("{} performs it, which has no plan",
                                  c.framework.empty() ? c.label : c.framework));
@@ -64,7 +63,7 @@ void check_predictable(const Configuration& c, const PredictRequest& request) {
   }
 }
 
-PredictRequest priced_case(const Configuration& c, const std::optional<cluster::Cluster>& cluster) {
+PredictRequest priced_case(const cases::Case& c, const std::optional<cluster::Cluster>& cluster) {
   PredictRequest request = request_of(c, cluster.value_or(cluster::Cluster{}));
   if (emulates_links(c)) {
     request.cluster = {};
@@ -122,7 +121,7 @@ void predict_case(const std::optional<cluster::Cluster>& cluster, Compared& it) 
   }
 }
 
-bool has_network(const Configuration& c, const std::optional<cluster::Cluster>& cluster) {
+bool has_network(const cases::Case& c, const std::optional<cluster::Cluster>& cluster) {
   return emulates_links(c) || (cluster && c.link.empty());
 }
 
@@ -131,7 +130,7 @@ std::vector<Compared> cases_of(std::span<const RunRecord> records,
   std::vector<Compared> cases;
   for (const RunRecord& record : records) {
     const std::vector<double> steps = records::slowest_step_s(record);
-    const Configuration& c = record.configuration;
+    const cases::Case& c = record.configuration;
     if (record.error || steps.empty() || !has_network(c, cluster)) {
       continue;
     }
@@ -174,7 +173,7 @@ bool measured_faster(const Compared& left, const Compared& right) {
 /// Returns whether the two cases differ only in their strategy.
 bool differ_in_strategy(const Compared& one, const Compared& other) {
   return cases::same_but(one.configuration, other.configuration,
-                         {&Configuration::strategy, &Configuration::bucket_mb});
+                         {&cases::Case::strategy, &cases::Case::bucket_mb});
 }
 
 /// Returns whether measured steps confirm the predicted order, as text.  Two cases whose
@@ -221,7 +220,7 @@ std::string conclusion_text(const std::vector<Compared>& cases) {
 }
 
 /// Returns strategy and ranks, and also network and link if these differ among `cases`.
-std::string name_of(const Configuration& c, const std::vector<Compared>& cases) {
+std::string name_of(const cases::Case& c, const std::vector<Compared>& cases) {
   std::string name = fmt::format("{}, {}", c.strategy, counted(c.ranks, "rank"));
   const auto add = [&](auto member, std::string_view word) {
     const bool differs = std::ranges::any_of(
@@ -230,9 +229,9 @@ std::string name_of(const Configuration& c, const std::vector<Compared>& cases) 
       name += fmt::format(", {}{}", word, c.*member);
     }
   };
-  add(&Configuration::model, "");
-  add(&Configuration::replay, "");
-  add(&Configuration::link, "link ");
+  add(&cases::Case::model, "");
+  add(&cases::Case::replay, "");
+  add(&cases::Case::link, "link ");
   return name;
 }
 

@@ -54,7 +54,7 @@ struct AlonePhases {
 struct MeasuredRecords {
   std::vector<MeasuredFigure> figures;  // smallest number of ranks first
   /// The case of the first record that says what ran; empty: all are of programs that do not.
-  std::optional<records::Configuration> job{};
+  std::optional<cases::Case> job{};
   std::optional<AlonePhases> alone{};  // where runs of one rank have phases
   std::vector<records::Warning> warnings{};
 };

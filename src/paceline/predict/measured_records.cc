@@ -20,7 +20,6 @@
 namespace paceline::predict {
 namespace {
 
-using records::Configuration;
 using records::RunRecord;
 
 /// Returns whether the record says what was trained and how; the record of a user's command does
@@ -30,21 +29,20 @@ bool says_what_ran(const RunRecord& record) {
 }
 
 /// Returns whether Paceline has the plan by which the record's ranks communicated.
-bool has_plan(const Configuration& c) {
+bool has_plan(const cases::Case& c) {
   return c.command.empty() && c.states("strategy") && c.framework.empty() &&
          !strategies::strategy_of(c).external();
 }
 
 void check_one_job(const RunRecord& first, const RunRecord& other) {
-  const Configuration& a = first.configuration;
-  const Configuration& b = other.configuration;
-  const cases::Field* differs =
-      cases::difference_in(a, b,
-                           {cases::Part::kNetwork, &Configuration::engine, &Configuration::device,
-                            &Configuration::accumulate, &Configuration::optimizer,
-                            &Configuration::link, &Configuration::replay, &Configuration::stretch});
+  const cases::Case& a = first.configuration;
+  const cases::Case& b = other.configuration;
+  const cases::Field* differs = cases::difference_in(
+      a, b,
+      {cases::Part::kNetwork, &cases::Case::engine, &cases::Case::device, &cases::Case::accumulate,
+       &cases::Case::optimizer, &cases::Case::link, &cases::Case::replay, &cases::Case::stretch});
   if (differs != nullptr) {
-    const auto text = [&](const Configuration& c) {
+    const auto text = [&](const cases::Case& c) {
       const std::string value = cases::read_key(*differs, c);
       return value.empty() ? "none" : value;
     };
@@ -104,7 +102,7 @@ double spread_of(const std::vector<double>& steps) {
 }
 
 MeasuredFigure figure_of(const RunRecord& record) {
-  const Configuration& c = record.configuration;
+  const cases::Case& c = record.configuration;
   MeasuredFigure figure;
   figure.ranks = c.ranks;
   figure.batch_size = c.states("batch_size") ? c.batch_size : 0;
@@ -175,7 +173,7 @@ std::optional<AlonePhases> alone_of(const std::vector<Runs>& cases) {
 }
 
 void leave_out(const RunRecord& record, const std::string& why, MeasuredRecords& out) {
-  const Configuration& c = record.configuration;
+  const cases::Case& c = record.configuration;
   out.warnings.push_back(
       {.code = "left-out",
        .seen = fmt::format(

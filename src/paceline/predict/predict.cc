@@ -64,10 +64,9 @@ plan::Step whole_periods(plan::Step steps, plan::Step period) {
 }
 
 /// Returns the configuration except what the compiled job determines.
-records::Configuration case_of(const PredictRequest& request,
-                               const strategies::StrategySpec& strategy,
-                               const EngineCosts& engine) {
-  records::Configuration configuration;
+cases::Case case_of(const PredictRequest& request, const strategies::StrategySpec& strategy,
+                    const EngineCosts& engine) {
+  cases::Case configuration;
   configuration.label = counted(request.ranks, "rank");
   configuration.model = request.network.model.name;
   configuration.sequence_length = request.network.sequence_length;
@@ -260,9 +259,9 @@ struct Priced {
   std::vector<records::Warning> warnings;
 };
 
-records::Configuration case_of(const PredictRequest& request, const Priced& priced,
-                               const simulator::Job& job) {
-  records::Configuration configuration = case_of(request, priced.strategy, priced.asked);
+cases::Case case_of(const PredictRequest& request, const Priced& priced,
+                    const simulator::Job& job) {
+  cases::Case configuration = case_of(request, priced.strategy, priced.asked);
   configuration.ranks_per_host = job.input.local_world.sizes();
   configuration.steps = static_cast<int>(whole_periods(request.steps, job.period));
   return configuration;

@@ -39,7 +39,7 @@ std::size_t sample(std::size_t k, std::size_t steps, plan::Step window) {
 }
 
 records::RankSamples samples_of(const std::vector<Phases>& phases, plan::Step window,
-                                const records::Configuration& configuration) {
+                                const cases::Case& configuration) {
   records::RankSamples samples;
   const auto steps = static_cast<std::size_t>(configuration.steps);
   for (std::size_t k = 0; k < steps; ++k) {
@@ -75,7 +75,7 @@ FreeSteps free_steps(const simulator::Job& job, const simulator::Simulator& simu
 
 records::RunRecord record_of(const simulator::Job& job, const simulator::Simulator& simulator,
                              const simulator::StepTimes& times, const FreeSteps& compute_only,
-                             const records::Configuration& configuration) {
+                             const cases::Case& configuration) {
   records::RunRecord record;
   record.source = records::Source::kPredicted;
   record.configuration = configuration;

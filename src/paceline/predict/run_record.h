@@ -38,7 +38,7 @@ FreeSteps free_steps(const simulator::Job& job, const simulator::Simulator& simu
 /// communication, sampled in the same way.
 records::RunRecord record_of(const simulator::Job& job, const simulator::Simulator& simulator,
                              const simulator::StepTimes& times, const FreeSteps& compute_only,
-                             const records::Configuration& configuration);
+                             const cases::Case& configuration);
 
 /// Returns the number of the job's ranks that compute, including those that are not simulated.
 plan::Rank training_ranks(const simulator::Job& job);

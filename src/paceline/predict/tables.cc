@@ -19,7 +19,7 @@ using plan::Elements;
 using strategies::BagShape;
 using strategies::EmbeddingJob;
 
-void describe_tables(const PredictRequest& request, records::Configuration& c) {
+void describe_tables(const PredictRequest& request, cases::Case& c) {
   const EmbeddingJob& job = *request.tables;
   c.trainers = job.trainers;
   c.servers = job.colocated ? 0 : job.servers;
@@ -53,7 +53,7 @@ double typical_bags(const BagShape& bags) {
   return all / static_cast<double>(bags.most - bags.fewest + 1);
 }
 
-void set_tables(const records::Configuration& c, PredictRequest& request) {
+void set_tables(const cases::Case& c, PredictRequest& request) {
   const auto job = cases::embedding_job_of(c);
   strategies::check_job(*job);
   request.network = cases::network_shape_of(c, *job);

@@ -32,7 +32,7 @@ double kept_bytes(const plan::NetworkShape& shape) {
   return bytes;
 }
 
-bool has_shape(const records::Configuration& c) {
+bool has_shape(const cases::Case& c) {
   const auto names = plan::network_names();
   return c.device == "cpu" && c.replay.empty() && !c.has_tables() && !cases::is_outside(c) &&
          std::ranges::find(names, c.model) != names.end();
@@ -54,7 +54,7 @@ double seconds_a_number() {
 
 }  // namespace
 
-std::int64_t least_memory_of(const records::Configuration& c) {
+std::int64_t least_memory_of(const cases::Case& c) {
   if (!has_shape(c)) {
     return 0;
   }
@@ -67,7 +67,7 @@ std::int64_t least_memory_of(const records::Configuration& c) {
                                               kept_bytes(shape) * side * side * samples));
 }
 
-double draw_seconds(const records::Configuration& c, int cores) {
+double draw_seconds(const cases::Case& c, int cores) {
   const auto job = cases::embedding_job_of(c);
   if (!job || c.strategy == "none") {
     return 0;

@@ -41,8 +41,7 @@ std::optional<records::PlannedBy> planned_by(const Trainer& trainer) {
 
 }  // namespace
 
-std::optional<records::Coding> coding_of(Trainer& trainer,
-                                         const records::Configuration& configuration,
+std::optional<records::Coding> coding_of(Trainer& trainer, const cases::Case& configuration,
                                          std::int64_t ns) {
   const auto spec = strategies::strategy_of(configuration);
   if (spec.codec.row == nullptr || spec.codec.row->guarantee == strategies::Guarantee::kNeutral ||
@@ -63,8 +62,7 @@ std::optional<records::Training> training_of(const Trainer& trainer) {
   return loss && std::isfinite(*loss) ? std::optional(records::Training{*loss}) : std::nullopt;
 }
 
-std::optional<std::string> failure_of(const Trainer& trainer,
-                                      const records::Configuration& configuration) {
+std::optional<std::string> failure_of(const Trainer& trainer, const cases::Case& configuration) {
   const std::optional<double> loss = trainer.last_loss();
   if (!loss || std::isfinite(*loss)) {
     return std::nullopt;
@@ -76,7 +74,7 @@ std::optional<std::string> failure_of(const Trainer& trainer,
 
 void note_plan(const Trainer& trainer, RankResult& result) {
   result.planned_by = planned_by(trainer);
-  const records::Configuration& c = trainer.configuration();
+  const cases::Case& c = trainer.configuration();
   if (trainer.input().rank > 0) {
     return;
   }
@@ -96,7 +94,7 @@ void note_plan(const Trainer& trainer, RankResult& result) {
 
 void add_phases(Trainer& trainer, const std::vector<execution::OpSpan>& ops,
                 records::RankSamples& samples) {
-  const records::Configuration& c = trainer.configuration();
+  const cases::Case& c = trainer.configuration();
   if (c.has_tables() && trainer.trains()) {
     samples.phase_ns.merge(phases_of_kernels(ops, std::bind_front(&Trainer::plan_of, &trainer),
                                              c.warmup, static_cast<int>(samples.step_ns.size())));
@@ -135,8 +133,7 @@ void unstretch(double stretch, RankResult& result) {
   }
 }
 
-void note_loss(const Trainer& trainer, const records::Configuration& c, int done,
-               RankResult& result) {
+void note_loss(const Trainer& trainer, const cases::Case& c, int done, RankResult& result) {
   constexpr int kFifth = 5;  // frameworks are compared by this step's loss
   if ((done != 1 && done != kFifth) || (done > c.warmup && c.device != "cpu")) {
     return;

@@ -10,12 +10,10 @@
 
 namespace paceline::rank {
 
-using records::Configuration;
-
 namespace {
 
 // Returns whether Paceline has the network.  Adapters may train networks that it does not know.
-bool has_network_here(const Configuration& c) {
+bool has_network_here(const cases::Case& c) {
   const auto has = [&](const std::vector<networks::NetworkInfo>& table) {
     return std::ranges::find(table, c.model, &networks::NetworkInfo::name) != table.end();
   };
@@ -24,10 +22,10 @@ bool has_network_here(const Configuration& c) {
 
 }  // namespace
 
-std::vector<Configuration> cases_to_do(const cases::Experiment& experiment,
-                                       const CompletedCases& completed, int run) {
-  std::vector<Configuration> cases;
-  for (const Configuration& c : experiment.cases) {
+std::vector<cases::Case> cases_to_do(const cases::Experiment& experiment,
+                                     const CompletedCases& completed, int run) {
+  std::vector<cases::Case> cases;
+  for (const cases::Case& c : experiment.cases) {
     if (c.discard || !completed.contains({c.key() + c.not_run, run})) {
       cases.push_back(c);
     }
@@ -35,12 +33,12 @@ std::vector<Configuration> cases_to_do(const cases::Experiment& experiment,
   return cases;
 }
 
-std::vector<Configuration> cases_to_train(const cases::Experiment& experiment,
-                                          const CompletedCases& completed, int run) {
-  std::vector<Configuration> cases;
+std::vector<cases::Case> cases_to_train(const cases::Experiment& experiment,
+                                        const CompletedCases& completed, int run) {
+  std::vector<cases::Case> cases;
   for (; run < experiment.runs; ++run) {
     std::ranges::remove_copy_if(cases_to_do(experiment, completed, run), std::back_inserter(cases),
-                                [](const Configuration& c) {
+                                [](const cases::Case& c) {
                                   return !c.command.empty() || !has_network_here(c) ||
                                          !c.not_run.empty();
                                 });
@@ -48,12 +46,12 @@ std::vector<Configuration> cases_to_train(const cases::Experiment& experiment,
   return cases;
 }
 
-std::vector<Configuration> interleaved(std::vector<Configuration> cases, int run) {
+std::vector<cases::Case> interleaved(std::vector<cases::Case> cases, int run) {
   if (run == 0) {
     return cases;
   }
   const auto measured = std::stable_partition(cases.begin(), cases.end(),
-                                              [](const Configuration& c) { return c.discard; });
+                                              [](const cases::Case& c) { return c.discard; });
   std::mt19937 order(static_cast<std::uint32_t>(run));
   for (auto left = cases.end() - measured; left > 1; --left) {
     std::swap(measured[left - 1], measured[static_cast<std::ptrdiff_t>(order()) % left]);

@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "paceline/case/case.h"
 #include "paceline/case/experiment.h"
-#include "paceline/records/configuration.h"
 
 // Which cases a session runs, and in which order.
 
@@ -17,15 +17,15 @@ namespace paceline::rank {
 using CompletedCases = std::set<std::pair<std::string, int>>;
 
 /// Returns the cases of repetition `run` that are not completed, and all discarded cases.
-std::vector<records::Configuration> cases_to_do(const cases::Experiment& experiment,
-                                                const CompletedCases& completed, int run);
+std::vector<cases::Case> cases_to_do(const cases::Experiment& experiment,
+                                     const CompletedCases& completed, int run);
 
 /// Returns the cases of repetition `run` and of all later ones whose network Paceline can build.
-std::vector<records::Configuration> cases_to_train(const cases::Experiment& experiment,
-                                                   const CompletedCases& completed, int run);
+std::vector<cases::Case> cases_to_train(const cases::Experiment& experiment,
+                                        const CompletedCases& completed, int run);
 
 /// Shuffles the cases of repetitions from 1 on, in the same order on all ranks, so that no case
 /// always follows the same one.  Discarded cases stay first.
-std::vector<records::Configuration> interleaved(std::vector<records::Configuration> cases, int run);
+std::vector<cases::Case> interleaved(std::vector<cases::Case> cases, int run);
 
 }  // namespace paceline::rank

@@ -152,15 +152,14 @@ CompletedCases completed_cases(launch::KeyValueStore& store) {
   return nlohmann::json::parse(store.get(kCompleted).value()).get<CompletedCases>();
 }
 
-records::Source source_of(const records::Configuration& configuration) {
+records::Source source_of(const cases::Case& configuration) {
   return is_external(configuration)      ? records::Source::kExternal
          : !configuration.replay.empty() ? records::Source::kReplayed
                                          : records::Source::kMeasured;
 }
 
-records::RunRecord failed_record(const std::string& experiment,
-                                 const records::Configuration& configuration, int run,
-                                 const std::string& why, PartialSamples so_far) {
+records::RunRecord failed_record(const std::string& experiment, const cases::Case& configuration,
+                                 int run, const std::string& why, PartialSamples so_far) {
   records::RunRecord failed;
   failed.source = source_of(configuration);
   failed.experiment = experiment;
@@ -186,8 +185,7 @@ void post_result(launch::PrefixStore& store, int rank, const RankResult& result,
             to_text(result.linked, one_clock ? 0 : result.started_ns));
 }
 
-records::LinkCheck gather_link_check(launch::PrefixStore& store,
-                                     const records::Configuration& configuration,
+records::LinkCheck gather_link_check(launch::PrefixStore& store, const cases::Case& configuration,
                                      const std::vector<records::RankSamples>& samples) {
   std::vector<std::vector<engines::LinkedOperation>> by_rank;
   for (int rank = 0; rank < configuration.ranks; ++rank) {

@@ -46,12 +46,11 @@ struct PartialSamples {
 PartialSamples gather_so_far(launch::KeyValueStore& store, int ranks);
 
 /// Returns the source of the case's samples: external, replayed or measured.
-records::Source source_of(const records::Configuration& configuration);
+records::Source source_of(const cases::Case& configuration);
 
 /// Returns the record of a case that failed for the reason `why`.
-records::RunRecord failed_record(const std::string& experiment,
-                                 const records::Configuration& configuration, int run,
-                                 const std::string& why, PartialSamples so_far);
+records::RunRecord failed_record(const std::string& experiment, const cases::Case& configuration,
+                                 int run, const std::string& why, PartialSamples so_far);
 
 /// The store's key under which rank 0 sets the key of each case that it begins.
 inline constexpr const char* kCurrentCaseKey = "case";
@@ -75,8 +74,7 @@ records::RunRecord gather_results(launch::PrefixStore& store, int ranks);
 
 /// Returns the check of the emulated link, from the operations that all ranks of the case posted.
 /// `samples` are those of the same ranks.
-records::LinkCheck gather_link_check(launch::PrefixStore& store,
-                                     const records::Configuration& configuration,
+records::LinkCheck gather_link_check(launch::PrefixStore& store, const cases::Case& configuration,
                                      const std::vector<records::RankSamples>& samples);
 
 /// Returns the spans that ranks 0 .. ranks-1 posted, each moved to be `shift_ns` later.  Every

@@ -76,7 +76,7 @@ std::unique_ptr<Heartbeat::Claim> claim_of(const CaseOptions& options) {
 // The measured window of steps with all communication, and what it needs.
 struct CaseWindow {
   Trainer& trainer;
-  const records::Configuration& configuration;
+  const cases::Case& configuration;
   const RankGroup& group;
   engines::Link* link;  // null where there is none
   launch::PrefixStore& store;
@@ -90,7 +90,7 @@ void measure_exposed(const engines::World& world, const CaseWindow& window,
                      records::RankSamples& samples) {
   const CaseOptions& options = window.options;
   const int ranks = window.group.world;
-  records::Configuration alone = window.configuration;
+  cases::Case alone = window.configuration;
   alone.strategy = "none";
   alone.average_buffers = 0;  // averaging statistics communicates too
   RankGroup apart = window.group;
@@ -125,8 +125,7 @@ std::vector<records::Span> take_spans(Trainer& trainer, std::vector<execution::O
 
 // Returns the trainer's options for the measured window.  On a GPU the hang handler gets no
 // samples, because a GPU's times cannot be read while a step hangs.
-TrainerOptions window_options(const engines::World& world,
-                              const records::Configuration& configuration,
+TrainerOptions window_options(const engines::World& world, const cases::Case& configuration,
                               const CaseOptions& options, WindowAccess& access) {
   TrainerOptions window{
       .dispatcher = dispatcher_options(
@@ -152,7 +151,7 @@ void forget_warm_up(const CaseWindow& window) {
 records::RankSamples take_samples(const CaseWindow& window, const std::function<void()>& begin,
                                   const std::function<void(int done, int total)>& progress,
                                   const std::function<void(records::RankSamples)>& so_far) {
-  const records::Configuration& c = window.configuration;
+  const cases::Case& c = window.configuration;
   Trainer& trainer = window.trainer;
   if (is_master(c, window.group.rank)) {
     begin();
@@ -218,7 +217,7 @@ std::function<void(records::RankSamples)> with_lookups(
 // Measures the window, and returns whether anything crosses the network.
 bool measure_window(const CaseWindow& window, RankResult& result) {
   Trainer& trainer = window.trainer;
-  const records::Configuration& c = window.configuration;
+  const cases::Case& c = window.configuration;
   const WeightNorms norms(trainer);
   std::int64_t coded_before = 0;
   std::optional<records::Lookups> lookups;  // of the complete steps so far
@@ -258,7 +257,7 @@ bool measure_window(const CaseWindow& window, RankResult& result) {
 
 }  // namespace
 
-RankResult run_case(const engines::World& world, const records::Configuration& configuration,
+RankResult run_case(const engines::World& world, const cases::Case& configuration,
                     launch::PrefixStore& store, const CaseOptions& options) {
   reset_peak_memory();
   const std::shared_ptr<engines::Link> link = make_link(configuration);

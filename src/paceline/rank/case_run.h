@@ -49,7 +49,7 @@ struct CaseOptions {
 /// checks.  If anything crosses the network, it then measures blocks of steps with and without
 /// communication in turn, while all ranks compute at once.  The times of a stretched case are
 /// divided by its stretch, except those of `linked`.
-RankResult run_case(const engines::World& world, const records::Configuration& configuration,
+RankResult run_case(const engines::World& world, const cases::Case& configuration,
                     launch::PrefixStore& store, const CaseOptions& options);
 
 }  // namespace paceline::rank

@@ -27,7 +27,7 @@ namespace {
 constexpr double kFrameworkStartSeconds = 5;
 
 // Returns the seconds per step on the emulated link alone; nothing is subtracted for overlap.
-double link_seconds(const records::Configuration& c, const Planned& planned) {
+double link_seconds(const cases::Case& c, const Planned& planned) {
   if (c.link.empty()) {
     return 0;
   }
@@ -55,19 +55,18 @@ std::string duration_text(double seconds) {
   return fmt::format("{:.1f} h", seconds / 3600);
 }
 
-double crowd(const records::Configuration& c, int ranks_here, double cores) {
+double crowd(const cases::Case& c, int ranks_here, double cores) {
   return c.device == "cpu" && c.replay.empty()
              ? std::max(1.0, ranks_here * std::max(1, c.threads) / cores)
              : 1.0;
 }
 
-bool measures_pairs(const records::Configuration& c) {
+bool measures_pairs(const cases::Case& c) {
   const bool by_others = cases::is_outside(c) && c.framework != cases::kOwnNetwork;
   return !by_others && c.ranks > 1 && !c.discard && c.strategy != "none";
 }
 
-double seconds_of(const records::Configuration& c, const Probe& probe, const Planned& planned,
-                  double crowd) {
+double seconds_of(const cases::Case& c, const Probe& probe, const Planned& planned, double crowd) {
   const bool pairs = measures_pairs(c);
   const int first = pairs ? 2 : 1;
   const int paired = pairs ? pair_layout(c.steps).total_steps() : 0;
@@ -78,7 +77,7 @@ double seconds_of(const records::Configuration& c, const Probe& probe, const Pla
          (steps - without_communication) * link_seconds(c, planned);
 }
 
-Planned plan_case(const records::Configuration& c, const plan::ModelShape& shape) {
+Planned plan_case(const cases::Case& c, const plan::ModelShape& shape) {
   if (is_external(c)) {
     return {};
   }
@@ -106,7 +105,7 @@ Planned plan_case(const records::Configuration& c, const plan::ModelShape& shape
 namespace {
 
 // Returns the seconds of a replay, by its profile's times; nothing for a case that is no replay.
-std::optional<double> seconds_of_replay(const records::Configuration& c) {
+std::optional<double> seconds_of_replay(const cases::Case& c) {
   if (c.replay.empty()) {
     return std::nullopt;
   }
@@ -120,10 +119,10 @@ std::optional<double> seconds_of_replay(const records::Configuration& c) {
 
 }  // namespace
 
-std::string known_time_text(const std::vector<records::Configuration>& cases, int runs) {
+std::string known_time_text(const std::vector<cases::Case>& cases, int runs) {
   double seconds = 0;
   std::int64_t known = 0;
-  for (const records::Configuration& c : cases) {
+  for (const cases::Case& c : cases) {
     if (const auto of_case = seconds_of_replay(c)) {
       seconds += *of_case;
       ++known;

@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
+#include "paceline/case/case.h"
 #include "paceline/plan/plan_input.h"
 #include "paceline/rank/probe.h"
-#include "paceline/records/configuration.h"
 
 // How long a case takes, estimated from a probe or from what is known without a probe.
 
@@ -17,10 +17,10 @@ namespace paceline::rank {
 std::string duration_text(double seconds);
 
 /// Returns the number of threads that share a core, at least 1; 1 for a replay, whose ranks sleep.
-double crowd(const records::Configuration& configuration, int ranks_here, double cores);
+double crowd(const cases::Case& configuration, int ranks_here, double cores);
 
 /// Returns whether the case also measures steps without communication, in turn with other steps.
-bool measures_pairs(const records::Configuration& configuration);
+bool measures_pairs(const cases::Case& configuration);
 
 /// The outcome of planning a case before it is run.
 struct Planned {
@@ -31,14 +31,14 @@ struct Planned {
 
 /// Plans the case, or says why it has no plan.  A case is not rejected here if an external command
 /// performs it, or if its plan needs times that are measured when the case begins.
-Planned plan_case(const records::Configuration& configuration, const plan::ModelShape& shape);
+Planned plan_case(const cases::Case& configuration, const plan::ModelShape& shape);
 
 /// Returns the seconds that the case takes.  `crowd` is the number of threads per core, by crowd().
-double seconds_of(const records::Configuration& configuration, const Probe& probe,
-                  const Planned& planned, double crowd);
+double seconds_of(const cases::Case& configuration, const Probe& probe, const Planned& planned,
+                  double crowd);
 
 /// Returns a line that says how long `runs` runs of all cases take, as far as that is known without
 /// a probe.  It is known for replays, by the times of their profiles.
-std::string known_time_text(const std::vector<records::Configuration>& cases, int runs);
+std::string known_time_text(const std::vector<cases::Case>& cases, int runs);
 
 }  // namespace paceline::rank

@@ -260,7 +260,7 @@ CommCases::CommCases(const engines::World& world, const CommSetting& setting,
                      const std::string& name, const engines::PeerWait& peers)
     : setting_(setting) {
   type_of(setting.dtype);
-  records::Configuration configuration;
+  cases::Case configuration;
   configuration.device = setting.device;
   configuration.link = setting.link;
   const at::Device device = device_of(world, configuration);

@@ -34,9 +34,9 @@ HostCores host_cores(const engines::World& world, launch::PrefixStore& store) {
           .apart = ranks > 1 && one_by_one == together.size()};
 }
 
-int threads_to_pin(std::span<const records::Configuration> cases) {
+int threads_to_pin(std::span<const cases::Case> cases) {
   int threads = 1;
-  for (const records::Configuration& c : cases) {
+  for (const cases::Case& c : cases) {
     threads = std::max(threads, c.device == "cpu" && !cases::starts_its_ranks(c)
                                     ? c.threads
                                     : std::numeric_limits<int>::max());

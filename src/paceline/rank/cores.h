@@ -28,7 +28,7 @@ HostCores host_cores(const engines::World& world, launch::PrefixStore& store);
 /// Returns the most threads of a rank on the CPU in any case.  If a case runs on a GPU, whose host
 /// threads need room, or its command starts ranks itself, which need all cores, the number is so
 /// large that nothing is pinned.
-int threads_to_pin(std::span<const records::Configuration> cases);
+int threads_to_pin(std::span<const cases::Case> cases);
 
 /// Pins this rank to its own cores until destruction.  Local rank r of this host gets the r-th
 /// group of `threads` cores that the process may use, so a case of one rank has as many cores as a

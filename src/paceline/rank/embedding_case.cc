@@ -16,7 +16,7 @@ namespace paceline::rank {
 
 using strategies::EmbeddingJob;
 
-std::unique_ptr<plan::Planner> planner_of(const records::Configuration& configuration,
+std::unique_ptr<plan::Planner> planner_of(const cases::Case& configuration,
                                           const strategies::StrategySpec& strategy, bool integers) {
   auto job = embedding_job_of(configuration);
   if (!job) {
@@ -141,7 +141,7 @@ std::map<std::string, std::vector<std::int64_t>> phases_of_kernels(
   return all;
 }
 
-networks::NetworkOptions network_options(const records::Configuration& c) {
+networks::NetworkOptions network_options(const cases::Case& c) {
   networks::NetworkOptions options{.image_size = c.image_size,
                                    .classes = c.classes,
                                    .sequence_length = c.sequence_length,

@@ -8,11 +8,11 @@
 #include <string>
 #include <vector>
 
+#include "paceline/case/case.h"
 #include "paceline/case/tables.h"
 #include "paceline/execution/op_span.h"
 #include "paceline/networks/batch.h"
 #include "paceline/plan/comm_plan.h"
-#include "paceline/records/configuration.h"
 #include "paceline/records/run_record.h"
 #include "paceline/runtime/memory.h"
 #include "paceline/strategies/embedding_job.h"
@@ -26,7 +26,7 @@ using cases::embedding_job_of;
 
 /// Returns the planner of the case's strategy.  If the network has embedding tables, the plans also
 /// exchange the tables' rows, except with the strategy none.  `integers` is that of EmbeddingJob.
-std::unique_ptr<plan::Planner> planner_of(const records::Configuration& configuration,
+std::unique_ptr<plan::Planner> planner_of(const cases::Case& configuration,
                                           const strategies::StrategySpec& strategy,
                                           bool integers = false);
 

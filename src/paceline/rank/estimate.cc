@@ -31,8 +31,7 @@ namespace {
 constexpr double kAskAboveSeconds = 30 * 60;
 // Returns the memory of a rank.  Two trainers are alive while steps without communication are
 // measured; in a replay the trainer without communication writes nothing.
-std::int64_t memory_of(const records::Configuration& c, const Probe& probe,
-                       const Planned& planned) {
+std::int64_t memory_of(const cases::Case& c, const Probe& probe, const Planned& planned) {
   if (!c.replay.empty()) {
     return probe.memory_bytes + planned.written_bytes;
   }
@@ -42,14 +41,14 @@ std::int64_t memory_of(const records::Configuration& c, const Probe& probe,
 // Returns the memory of each rank on this host, which are the first `here` ranks of the job.  In a
 // job with embedding tables it is what the rank's plan needs, plus what the probe used beyond its
 // own plan.
-std::vector<std::int64_t> memory_of_ranks(const records::Configuration& c, const Probe& probe,
+std::vector<std::int64_t> memory_of_ranks(const cases::Case& c, const Probe& probe,
                                           const Planned& planned, int here) {
   std::vector<std::int64_t> memory(static_cast<std::size_t>(here), memory_of(c, probe, planned));
   if (!c.has_tables() || !probe.fits || !planned.rejection.empty()) {
     return memory;
   }
   const auto held = cases::memory_of_run(c);
-  records::Configuration alone = c;
+  cases::Case alone = c;
   alone.strategy = "none";
   const std::int64_t beside =
       std::max(std::int64_t{0}, probe.memory_bytes - cases::memory_of_run(alone).front().bytes());
@@ -65,7 +64,7 @@ struct Sum {
 };
 
 // Returns advice on what needs less memory than the case.
-std::string smaller_than(const records::Configuration& c, std::int64_t ranks_that_fit,
+std::string smaller_than(const cases::Case& c, std::int64_t ranks_that_fit,
                          const std::string& experiment) {
   std::string text = "use fewer ranks, a smaller --batch-size or --image-size";
   if (c.has_tables()) {
@@ -86,7 +85,7 @@ std::string smaller_than(const records::Configuration& c, std::int64_t ranks_tha
 
 // Returns why the case does not fit in memory, or an empty text.  `ranks` has the bytes of each
 // rank on this host.
-std::string memory_rejection(const records::Configuration& c, const Probe& probe,
+std::string memory_rejection(const cases::Case& c, const Probe& probe,
                              const std::vector<std::int64_t>& ranks,
                              const std::string& experiment) {
   const std::int64_t memory = usable_memory_bytes();
@@ -104,9 +103,9 @@ std::string memory_rejection(const records::Configuration& c, const Probe& probe
 
 // Returns the estimate as text.  `runs` holds every run of a case; a repeated case counts as one
 // case.
-std::string sum_text(const Sum& sum, const std::vector<records::Configuration>& runs) {
+std::string sum_text(const Sum& sum, const std::vector<cases::Case>& runs) {
   std::set<std::string> keys;
-  for (const records::Configuration& c : runs) {
+  for (const cases::Case& c : runs) {
     keys.insert(c.key() + (c.discard ? " discarded" : ""));
   }
   const std::string cases = counted(std::ssize(keys), "case");
@@ -122,14 +121,14 @@ std::string sum_text(const Sum& sum, const std::vector<records::Configuration>& 
 }
 
 // Sorts the cases so that those that need most memory by their networks' shapes come first.
-std::vector<records::Configuration> largest_first(std::vector<records::Configuration> cases) {
+std::vector<cases::Case> largest_first(std::vector<cases::Case> cases) {
   std::ranges::stable_sort(cases, std::ranges::greater(), least_memory_of);
   return cases;
 }
 
 // Returns why a case does not fit, by its network's shape alone; empty if the shape does not show
 // it.
-std::string rejection_by_shape(const records::Configuration& c, const engines::World& world,
+std::string rejection_by_shape(const cases::Case& c, const engines::World& world,
                                const std::string& experiment) {
   const std::int64_t least = least_memory_of(c);
   const int here = std::min(c.ranks, world.self.local_world);
@@ -140,9 +139,9 @@ std::string rejection_by_shape(const records::Configuration& c, const engines::W
                                 experiment);
 }
 
-std::int64_t count_networks(const std::vector<records::Configuration>& cases) {
+std::int64_t count_networks(const std::vector<cases::Case>& cases) {
   std::set<std::string> networks;
-  for (const records::Configuration& c : cases) {
+  for (const cases::Case& c : cases) {
     networks.insert(network_of(c));
   }
   return std::ssize(networks);
@@ -154,7 +153,7 @@ class Probes {
   Probes(const engines::World& world, const EstimateOptions& options, std::int64_t networks)
       : world_(world), options_(options), networks_(networks) {}
 
-  const Probe& of(const records::Configuration& c) {
+  const Probe& of(const cases::Case& c) {
     const std::string network = network_of(c);
     if (const auto found = probes_.find(network); found != probes_.end()) {
       return found->second;
@@ -187,9 +186,9 @@ class Estimator {
       : world_(world), options_(options), probes_(world, options, networks) {}
 
   // Returns the estimate of `cases`, which must be sorted by largest_first().
-  Estimate of(const std::vector<records::Configuration>& cases) {
-    std::vector<records::Configuration> accepted;
-    for (const records::Configuration& c : cases) {
+  Estimate of(const std::vector<cases::Case>& cases) {
+    std::vector<cases::Case> accepted;
+    for (const cases::Case& c : cases) {
       const std::string why = rejection_of(c);
       if (why.empty()) {
         accepted.push_back(c);
@@ -219,7 +218,7 @@ class Estimator {
  private:
   // Returns why the case is rejected.  If the text is empty, its time and memory are added to the
   // sum.
-  std::string rejection_of(const records::Configuration& c) {
+  std::string rejection_of(const cases::Case& c) {
     if (const auto known = found_.rejected.find(c.key()); known != found_.rejected.end()) {
       return known->second;
     }
@@ -253,20 +252,19 @@ class Estimator {
 
 }  // namespace
 
-std::string network_of(const records::Configuration& c) {
-  using records::Configuration;
+std::string network_of(const cases::Case& c) {
   const std::string network =
-      cases::key_in(c, {cases::Part::kNetwork, &Configuration::batch_size, &Configuration::device,
-                        &Configuration::optimizer, &Configuration::accumulate,
-                        &Configuration::threads, &Configuration::replay, &Configuration::stretch,
+      cases::key_in(c, {cases::Part::kNetwork, &cases::Case::batch_size, &cases::Case::device,
+                        &cases::Case::optimizer, &cases::Case::accumulate, &cases::Case::threads,
+                        &cases::Case::replay, &cases::Case::stretch,
                         // The dense network's width comes from the tables.
-                        &Configuration::servers, &Configuration::embeddings});
+                        &cases::Case::servers, &cases::Case::embeddings});
   // The embedding dimension also counts for a network without tables, such as the dense network
   // alone.
   return fmt::format("{} embedding_dim={}", network, c.embedding_dim);
 }
 
-std::chrono::nanoseconds Estimate::first_step(const records::Configuration& c, int ranks_here,
+std::chrono::nanoseconds Estimate::first_step(const cases::Case& c, int ranks_here,
                                               int cores) const {
   const auto found = first_step_s.find(network_of(c));
   const double seconds =
@@ -275,8 +273,7 @@ std::chrono::nanoseconds Estimate::first_step(const records::Configuration& c, i
 }
 
 Estimate share_estimate(const engines::World& world, launch::PrefixStore& job,
-                        const std::vector<records::Configuration>& cases,
-                        const EstimateOptions& options) {
+                        const std::vector<cases::Case>& cases, const EstimateOptions& options) {
   if (cases.empty()) {
     return {};
   }

@@ -6,11 +6,11 @@
 #include <string>
 #include <vector>
 
+#include "paceline/case/case.h"
 #include "paceline/case/settings.h"
 #include "paceline/engines/world.h"
 #include "paceline/launch/key_value_store.h"
 #include "paceline/rank/progress_line.h"
-#include "paceline/records/configuration.h"
 
 namespace paceline::rank {
 
@@ -25,12 +25,11 @@ struct Estimate {
 
   /// Returns the estimated time of a case's first step if `ranks_here` ranks share `cores` cores;
   /// zero if it is unknown.
-  std::chrono::nanoseconds first_step(const records::Configuration& c, int ranks_here,
-                                      int cores) const;
+  std::chrono::nanoseconds first_step(const cases::Case& c, int ranks_here, int cores) const;
 };
 
 /// Returns a text of all settings on which the computation of one rank depends.
-std::string network_of(const records::Configuration& configuration);
+std::string network_of(const cases::Case& configuration);
 
 /// The key of the job's store that holds the estimate, for the other ranks and for later
 /// repetitions.
@@ -52,7 +51,6 @@ struct EstimateOptions {
 /// If the job's store already holds an estimate, of an earlier repetition, returns that instead.
 /// `job` must have no prefix.  Collective over the world.
 Estimate share_estimate(const engines::World& world, launch::PrefixStore& job,
-                        const std::vector<records::Configuration>& cases,
-                        const EstimateOptions& options);
+                        const std::vector<cases::Case>& cases, const EstimateOptions& options);
 
 }  // namespace paceline::rank

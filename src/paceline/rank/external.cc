@@ -27,8 +27,6 @@
 namespace paceline::rank {
 namespace {
 
-using records::Configuration;
-
 constexpr const char* kFailedKey = "failed";
 
 // Agrees on the address and port where the processes of the external command meet.
@@ -77,7 +75,7 @@ class SilenceLimit {
 };
 
 // Throws OutsideFailure if there are no samples, or samples of several ranks but not of all.
-void check_all_ranks(const Configuration& c, const std::vector<records::RankSamples>& ranks) {
+void check_all_ranks(const cases::Case& c, const std::vector<records::RankSamples>& ranks) {
   if (ranks.empty()) {
     throw OutsideFailure(
         "no-samples",
@@ -94,7 +92,7 @@ void check_all_ranks(const Configuration& c, const std::vector<records::RankSamp
 // The command that one process runs for a case.
 class Execution {
  public:
-  Execution(const engines::RankContext& context, const Configuration& configuration,
+  Execution(const engines::RankContext& context, const cases::Case& configuration,
             const ExternalOptions& options)
       : context_(context),
         configuration_(configuration),
@@ -200,7 +198,7 @@ class Execution {
   }
 
   const engines::RankContext& context_;
-  const Configuration& configuration_;
+  const cases::Case& configuration_;
   const ExternalOptions& options_;
   int total_;
   LiveReader reader_;
@@ -245,12 +243,12 @@ bool says_out_of_memory(const std::string& text) {
       kWords, [&](const char* words) { return lower.find(words) != std::string::npos; });
 }
 
-bool is_external(const Configuration& configuration) {
+bool is_external(const cases::Case& configuration) {
   return cases::is_outside(configuration) || strategies::strategy_of(configuration).external();
 }
 
 std::string log_path(const std::string& records, int run, std::size_t index,
-                     const Configuration& configuration, int rank) {
+                     const cases::Case& configuration, int rank) {
   if (records.empty()) {
     return "";
   }
@@ -263,7 +261,7 @@ std::string log_path(const std::string& records, int run, std::size_t index,
 }
 
 records::RunRecord run_external(const engines::RankContext& context,
-                                const Configuration& configuration, launch::PrefixStore& store,
+                                const cases::Case& configuration, launch::PrefixStore& store,
                                 const ExternalOptions& options) {
   const engines::World& world = context.world;
   const std::string key = options.prefix + kFailedKey;
@@ -283,7 +281,7 @@ records::RunRecord run_external(const engines::RankContext& context,
   return part;
 }
 
-void complete_external(const Configuration& configuration, records::RunRecord& whole) {
+void complete_external(const cases::Case& configuration, records::RunRecord& whole) {
   if (!whole.error) {
     try {
       check_all_ranks(configuration, whole.ranks);

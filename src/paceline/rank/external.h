@@ -12,7 +12,7 @@
 namespace paceline::rank {
 
 /// Returns whether a command outside Paceline performs the case.
-bool is_external(const records::Configuration& configuration);
+bool is_external(const cases::Case& configuration);
 
 /// The settings with which an external case is performed.
 struct ExternalOptions {
@@ -27,12 +27,12 @@ struct ExternalOptions {
 /// adapter said of itself, and warnings.  If any rank met an error, all ranks end their command and
 /// return a record of the first error with its status.
 records::RunRecord run_external(const engines::RankContext& context,
-                                const records::Configuration& configuration,
-                                launch::PrefixStore& store, const ExternalOptions& options);
+                                const cases::Case& configuration, launch::PrefixStore& store,
+                                const ExternalOptions& options);
 
 /// Checks the record of all ranks, which must hold steps of one rank or of all ranks.  If several
 /// ranks gave warnings with the same code, keeps the first of them.
-void complete_external(const records::Configuration& configuration, records::RunRecord& whole);
+void complete_external(const cases::Case& configuration, records::RunRecord& whole);
 
 /// Sets the record's library versions to those that the external program reported.  Paceline's own
 /// versions do not belong in such a record.
@@ -45,6 +45,6 @@ bool says_out_of_memory(const std::string& text);
 /// Returns the path of a rank's log: "results/x.jsonl" ->
 /// "results/x.logs/run0-case3-jax-rank1.log".
 std::string log_path(const std::string& records, int run, std::size_t index,
-                     const records::Configuration& configuration, int rank);
+                     const cases::Case& configuration, int rank);
 
 }  // namespace paceline::rank

@@ -29,7 +29,6 @@ namespace paceline::rank {
 namespace {
 
 using nlohmann::json;
-using records::Configuration;
 
 json to_json(const PlanTimes& times) {
   json all = json::object();
@@ -53,23 +52,23 @@ PlanTimes times_from(const json& all) {
   return times;
 }
 
-bool asks_for_times(const Configuration& c) {
+bool asks_for_times(const cases::Case& c) {
   return c.ranks > 1 && strategies::needs_times(strategies::strategy_of(c));
 }
 
 // Returns the key of layers' times: all on which they depend.
-std::string layers_of(const Configuration& c, const std::string& placement) {
+std::string layers_of(const cases::Case& c, const std::string& placement) {
   return fmt::format("layers {} {}", network_of(c), placement);
 }
 
 // Returns the key of collectives' times: all on which they depend.  The model counts because it
 // sets the largest size, and the threads because ranks on a CPU compute during the measurement.
-std::string collectives_of(const Configuration& c, const std::string& placement) {
+std::string collectives_of(const cases::Case& c, const std::string& placement) {
   return fmt::format(
       "collectives {} {}",
-      cases::key_in(c, {cases::Part::kNetwork, &Configuration::engine, &Configuration::device,
-                        &Configuration::replay, &Configuration::servers,
-                        &Configuration::embedding_dim, &Configuration::threads}),
+      cases::key_in(c, {cases::Part::kNetwork, &cases::Case::engine, &cases::Case::device,
+                        &cases::Case::replay, &cases::Case::servers, &cases::Case::embedding_dim,
+                        &cases::Case::threads}),
       placement);
 }
 
@@ -111,7 +110,7 @@ void KnownTimes::say(const std::string& sentence) {
   }
 }
 
-std::optional<plan::AlphaBeta> KnownTimes::fits_for(const Configuration& c) {
+std::optional<plan::AlphaBeta> KnownTimes::fits_for(const cases::Case& c) {
   const auto hosts = std::span(world_.hosts).first(static_cast<std::size_t>(c.ranks));
   if (c.dtype == "bf16") {
     say(
@@ -137,7 +136,7 @@ std::optional<plan::AlphaBeta> KnownTimes::fits_for(const Configuration& c) {
   return std::move(times.model);
 }
 
-PlanTimes KnownTimes::known(const Configuration& c) {
+PlanTimes KnownTimes::known(const cases::Case& c) {
   PlanTimes times;
   if (!asks_for_times(c)) {
     return times;
@@ -160,7 +159,7 @@ PlanTimes KnownTimes::known(const Configuration& c) {
   return times;
 }
 
-PlanTimes KnownTimes::share(const Configuration& c, launch::PrefixStore& store) {
+PlanTimes KnownTimes::share(const cases::Case& c, launch::PrefixStore& store) {
   if (!asks_for_times(c)) {
     return {};
   }
@@ -170,7 +169,7 @@ PlanTimes KnownTimes::share(const Configuration& c, launch::PrefixStore& store) 
   return plan_times_from(store.wait("times"));
 }
 
-void KnownTimes::keep(const Configuration& c, const PlanTimes& known, const PlanTimes& used) {
+void KnownTimes::keep(const cases::Case& c, const PlanTimes& known, const PlanTimes& used) {
   if (world_.self.rank != 0 || !asks_for_times(c)) {
     return;
   }

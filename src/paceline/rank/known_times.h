@@ -6,12 +6,12 @@
 #include <set>
 #include <string>
 
+#include "paceline/case/case.h"
 #include "paceline/cluster/cluster.h"
 #include "paceline/engines/world.h"
 #include "paceline/launch/key_value_store.h"
 #include "paceline/plan/alpha_beta.h"
 #include "paceline/plan/profile.h"
-#include "paceline/records/configuration.h"
 
 namespace paceline::rank {
 
@@ -42,15 +42,14 @@ class KnownTimes {
   /// There are no times for a strategy that needs none, for the layers of a replay, and for
   /// collectives on an emulated link.  Rank 0 prints on stderr, each sentence once, which fits it
   /// takes, or why the cluster file has none.
-  PlanTimes share(const records::Configuration& configuration, launch::PrefixStore& store);
+  PlanTimes share(const cases::Case& configuration, launch::PrefixStore& store);
 
   /// Keeps those times of `used` that `known` lacks, for later cases and in the job's store.
-  void keep(const records::Configuration& configuration, const PlanTimes& known,
-            const PlanTimes& used);
+  void keep(const cases::Case& configuration, const PlanTimes& known, const PlanTimes& used);
 
  private:
-  PlanTimes known(const records::Configuration& configuration);
-  std::optional<plan::AlphaBeta> fits_for(const records::Configuration& configuration);
+  PlanTimes known(const cases::Case& configuration);
+  std::optional<plan::AlphaBeta> fits_for(const cases::Case& configuration);
   std::string placement(int ranks) const;
   void say(const std::string& sentence);
 

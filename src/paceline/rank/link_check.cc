@@ -45,7 +45,7 @@ std::int64_t covered(std::vector<Interval> intervals) {
 
 }  // namespace
 
-std::shared_ptr<engines::Link> make_link(const records::Configuration& c) {
+std::shared_ptr<engines::Link> make_link(const cases::Case& c) {
   if (c.link.empty()) {
     return nullptr;
   }

@@ -12,7 +12,7 @@
 namespace paceline::rank {
 
 /// Returns the emulated link of a case's rank; null if the case has none.
-std::shared_ptr<engines::Link> make_link(const records::Configuration& c);
+std::shared_ptr<engines::Link> make_link(const cases::Case& c);
 
 /// Convert operations to the text that a rank sends to rank 0, and back.  `origin_ns` is subtracted
 /// from every time.

@@ -33,7 +33,7 @@ constexpr std::chrono::seconds kLongestAnswer(60);  // the process may start slo
 
 }  // namespace
 
-LiveReader::LiveReader(const records::Configuration& configuration, int rank) : LiveReader() {
+LiveReader::LiveReader(const cases::Case& configuration, int rank) : LiveReader() {
   std::array<int, 2> ends{-1, -1};
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0) {
     fail_reading("cannot be reached");

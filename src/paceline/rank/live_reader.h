@@ -10,7 +10,7 @@
 #include <sys/types.h>
 
 #include "paceline/base/descriptor.h"
-#include "paceline/records/configuration.h"
+#include "paceline/case/case.h"
 #include "paceline/records/run_record.h"
 
 namespace paceline::rank {
@@ -34,7 +34,7 @@ class LiveReader {
  public:
   /// Starts the process, and waits until it is ready to read what the case's program writes on
   /// `rank`.  Throws OutsideFailure if it does not get ready.
-  LiveReader(const records::Configuration& configuration, int rank);
+  LiveReader(const cases::Case& configuration, int rank);
   ~LiveReader();
   LiveReader(const LiveReader&) = delete;
   LiveReader& operator=(const LiveReader&) = delete;

@@ -33,8 +33,7 @@ const unsigned char* map_file(const std::string& path, std::int64_t bytes) {
 
 }  // namespace
 
-MappedData::MappedData(const records::Configuration& configuration, at::Device device,
-                       at::ScalarType dtype)
+MappedData::MappedData(const cases::Case& configuration, at::Device device, at::ScalarType dtype)
     : configuration_(configuration),
       device_(device),
       dtype_(dtype),

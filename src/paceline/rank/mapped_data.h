@@ -8,10 +8,10 @@
 
 #include <ATen/core/Tensor.h>
 
+#include "paceline/case/case.h"
 #include "paceline/networks/batch.h"
 #include "paceline/networks/data.h"
 #include "paceline/plan/sample_file.h"
-#include "paceline/records/configuration.h"
 
 namespace paceline::rank {
 
@@ -20,7 +20,7 @@ namespace paceline::rank {
 class MappedData {
  public:
   /// Throws UsageError if the file cannot be read.
-  MappedData(const records::Configuration& configuration, at::Device device, at::ScalarType dtype);
+  MappedData(const cases::Case& configuration, at::Device device, at::ScalarType dtype);
   ~MappedData();
   MappedData(const MappedData&) = delete;
   MappedData& operator=(const MappedData&) = delete;
@@ -41,7 +41,7 @@ class MappedData {
   networks::Batch on_device(const networks::Samples& samples) const;
   void prefetch(std::int64_t step);
 
-  const records::Configuration& configuration_;
+  const cases::Case& configuration_;
   at::Device device_;
   at::ScalarType dtype_;
   plan::SampleFile file_;

@@ -20,14 +20,13 @@ std::string window_key(int rank) { return fmt::format("master/window/{}", rank);
 
 }  // namespace
 
-std::optional<int> master_of(const records::Configuration& c) {
+std::optional<int> master_of(const cases::Case& c) {
   return c.has_tables() && c.servers > 0 ? std::optional(c.trainers + c.servers) : std::nullopt;
 }
 
-bool is_master(const records::Configuration& c, int rank) { return master_of(c) == rank; }
+bool is_master(const cases::Case& c, int rank) { return master_of(c) == rank; }
 
-void start_together(const records::Configuration& c, int rank, int ranks,
-                    launch::PrefixStore& store) {
+void start_together(const cases::Case& c, int rank, int ranks, launch::PrefixStore& store) {
   const std::optional<int> master = master_of(c);
   if (!master) {
     store.barrier("start", ranks);
@@ -42,13 +41,13 @@ void start_together(const records::Configuration& c, int rank, int ranks,
   }
 }
 
-void tell_end_of_window(const records::Configuration& c, int rank, launch::PrefixStore& store) {
+void tell_end_of_window(const cases::Case& c, int rank, launch::PrefixStore& store) {
   if (master_of(c)) {
     store.set(window_key(rank), "1");
   }
 }
 
-void wait_for_windows(const records::Configuration& c, launch::PrefixStore& store) {
+void wait_for_windows(const cases::Case& c, launch::PrefixStore& store) {
   for (int rank = 0; rank < *master_of(c); ++rank) {
     store.wait(window_key(rank));
   }
@@ -58,8 +57,7 @@ void hand_over_results(launch::PrefixStore& store, int ranks) {
   store.set(kResults, records::to_line(gather_results(store, ranks)));
 }
 
-records::RunRecord take_results(const records::Configuration& c, launch::PrefixStore& store,
-                                int ranks) {
+records::RunRecord take_results(const cases::Case& c, launch::PrefixStore& store, int ranks) {
   return master_of(c) ? records::from_line(store.wait(kResults)) : gather_results(store, ranks);
 }
 

@@ -12,26 +12,25 @@
 namespace paceline::rank {
 
 /// Returns the master's rank, or nothing if the case has no master.
-std::optional<int> master_of(const records::Configuration& configuration);
-bool is_master(const records::Configuration& configuration, int rank);
+std::optional<int> master_of(const cases::Case& configuration);
+bool is_master(const cases::Case& configuration, int rank);
 
 /// Returns on all `ranks` ranks of the case once the last of them has called it.  If there is a
 /// master, it waits for the other ranks and then tells them to start.
-void start_together(const records::Configuration& configuration, int rank, int ranks,
+void start_together(const cases::Case& configuration, int rank, int ranks,
                     launch::PrefixStore& store);
 
 /// Tells the master, if there is one, that this rank's window has ended.
-void tell_end_of_window(const records::Configuration& configuration, int rank,
-                        launch::PrefixStore& store);
+void tell_end_of_window(const cases::Case& configuration, int rank, launch::PrefixStore& store);
 
 /// On the master: sleeps until the windows of all other ranks have ended.
-void wait_for_windows(const records::Configuration& configuration, launch::PrefixStore& store);
+void wait_for_windows(const cases::Case& configuration, launch::PrefixStore& store);
 
 /// On the master: merges the results of `ranks` ranks for rank 0.
 void hand_over_results(launch::PrefixStore& store, int ranks);
 
 /// On rank 0: returns the results of `ranks` ranks, merged by the master if there is one.
-records::RunRecord take_results(const records::Configuration& configuration,
-                                launch::PrefixStore& store, int ranks);
+records::RunRecord take_results(const cases::Case& configuration, launch::PrefixStore& store,
+                                int ranks);
 
 }  // namespace paceline::rank

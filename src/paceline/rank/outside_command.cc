@@ -21,8 +21,6 @@
 namespace paceline::rank {
 namespace {
 
-using records::Configuration;
-
 // Returns the adapter that performs one of PyTorch's own strategies.
 std::string adapter_for(const strategies::StrategySpec& spec) {
   return spec.whole.row->name == "fsdp2" ? "pytorch-fsdp2" : "pytorch-ddp";
@@ -30,7 +28,7 @@ std::string adapter_for(const strategies::StrategySpec& spec) {
 
 // Returns what one rank needs of the configuration (docs/adapters.md).  A key whose value the case
 // of a user's command does not state is left out.
-nlohmann::json case_of(const Configuration& c) {
+nlohmann::json case_of(const cases::Case& c) {
   nlohmann::json handed = nlohmann::json::object();
   for (const std::string_view name : cases::handed_over_keys()) {
     if (const cases::Field& key = *cases::find_key(name); is_stated(key, c)) {
@@ -50,7 +48,7 @@ cases::Adapter adapter_of(const std::string& name) {
   return *adapter;
 }
 
-std::map<std::string, std::string> place_of(const Configuration& c, const OutsidePlace& place) {
+std::map<std::string, std::string> place_of(const cases::Case& c, const OutsidePlace& place) {
   std::map<std::string, std::string> variables{{"RANK", std::to_string(place.rank)},
                                                {"WORLD_SIZE", std::to_string(c.ranks)},
                                                {"LOCAL_RANK", std::to_string(place.local_rank)},
@@ -65,13 +63,13 @@ std::map<std::string, std::string> place_of(const Configuration& c, const Outsid
 // Returns the variables of the launcher that started Paceline, which the program must not get.
 // Those of MPI and Slurm are included only if not all ranks take part: otherwise the program may
 // join the job of MPI in its rank's place.
-std::vector<std::string> not_passed_on(const Configuration& c, const OutsidePlace& place) {
+std::vector<std::string> not_passed_on(const cases::Case& c, const OutsidePlace& place) {
   return launch::rank_variables(place.world == 0 || place.world == c.ranks
                                     ? launch::RankVariables::kTorch
                                     : launch::RankVariables::kAll);
 }
 
-OutsideCommand of_command(const Configuration& c, const OutsidePlace& place) {
+OutsideCommand of_command(const cases::Case& c, const OutsidePlace& place) {
   OutsideCommand command{.words = {"sh", "-c", filled_in(c.command, c, place)},
                          .environment = {{"PACELINE_CASE", case_of(c).dump()}},
                          .without = not_passed_on(c, place)};
@@ -81,7 +79,7 @@ OutsideCommand of_command(const Configuration& c, const OutsidePlace& place) {
   return command;
 }
 
-OutsideCommand of_adapter(const Configuration& c, const OutsidePlace& place) {
+OutsideCommand of_adapter(const cases::Case& c, const OutsidePlace& place) {
   const bool named = !c.framework.empty();
   const auto spec = named ? strategies::StrategySpec() : strategies::strategy_of(c);
   const cases::Adapter adapter = adapter_of(named ? c.framework : adapter_for(spec));
@@ -118,14 +116,14 @@ OutsideCommand of_adapter(const Configuration& c, const OutsidePlace& place) {
 
 std::vector<cases::Adapter> adapters_here() { return cases::read_adapters(python_package()); }
 
-OutsideCommand outside_command(const Configuration& c, const OutsidePlace& place) {
+OutsideCommand outside_command(const cases::Case& c, const OutsidePlace& place) {
   OutsideCommand command = c.command.empty() ? of_adapter(c, place) : of_command(c, place);
   command.environment["OMP_NUM_THREADS"] = std::to_string(std::max(1, c.threads));
   command.environment.insert(c.env.begin(), c.env.end());
   return command;
 }
 
-std::string filled_in(const std::string& text, const Configuration& c, const OutsidePlace& place) {
+std::string filled_in(const std::string& text, const cases::Case& c, const OutsidePlace& place) {
   auto values = cases::placeholders_of(c);
   values["port"] = place.master_port;
   std::string out;

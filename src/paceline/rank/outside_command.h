@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "paceline/case/adapters.h"
-#include "paceline/records/configuration.h"
+#include "paceline/case/case.h"
 
 namespace paceline::rank {
 
@@ -30,12 +30,11 @@ struct OutsideCommand {
 
 /// Returns the command of an external case (an adapter, the strategy python-ddp, or the user's own
 /// command) at a place.  Throws UsageError if the case's adapter is not known.
-OutsideCommand outside_command(const records::Configuration& configuration,
-                               const OutsidePlace& place);
+OutsideCommand outside_command(const cases::Case& configuration, const OutsidePlace& place);
 
 /// Returns `text` with {port} and the names of cases::placeholders_of filled in.  Braces after a $,
 /// and other words in braces, stay as they are.
-std::string filled_in(const std::string& text, const records::Configuration& configuration,
+std::string filled_in(const std::string& text, const cases::Case& configuration,
                       const OutsidePlace& place);
 
 /// Returns the command as one line for a shell, for --dry-run.

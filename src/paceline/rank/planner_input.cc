@@ -75,7 +75,7 @@ plan::LayerProfile share_profile(engines::Channel& channel, plan::LayerProfile p
 
 namespace {
 
-runtime::TracedNetwork traced_for(const records::Configuration& configuration) {
+runtime::TracedNetwork traced_for(const cases::Case& configuration) {
   const auto& info = networks::find_network(configuration.model);
   const networks::NetworkOptions options = network_options(configuration);
   const auto dtype = networks::parameter_dtype(networks::parse_precision(configuration.dtype));
@@ -100,19 +100,19 @@ networks::Batch traced_batch(const networks::Batch& whole) {
   return {twice(whole.input), twice(whole.target)};
 }
 
-plan::ModelShape shape_of(const records::Configuration& configuration) {
+plan::ModelShape shape_of(const cases::Case& configuration) {
   return configuration.replay.empty() ? traced_for(configuration).shape
                                       : cluster::read_profile(configuration.replay).model;
 }
 
-std::unique_ptr<plan::Planner> with_statistics_of(const records::Configuration& configuration,
+std::unique_ptr<plan::Planner> with_statistics_of(const cases::Case& configuration,
                                                   std::unique_ptr<plan::Planner> parameters) {
   return configuration.average_buffers == 0
              ? std::move(parameters)
              : with_statistics(configuration, traced_for(configuration), std::move(parameters));
 }
 
-plan::PlanInput plan_input_of(const records::Configuration& configuration, plan::ModelShape shape) {
+plan::PlanInput plan_input_of(const cases::Case& configuration, plan::ModelShape shape) {
   const at::Device device(configuration.device);
   return {.model = std::move(shape),
           .optimizer = cases::optimizer_of(configuration),
@@ -125,7 +125,7 @@ plan::PlanInput plan_input_of(const records::Configuration& configuration, plan:
           .clip_norm = configuration.clip_norm};
 }
 
-void add_known_times(const records::Configuration& configuration, plan::PlanInput& input) {
+void add_known_times(const cases::Case& configuration, plan::PlanInput& input) {
   if (!input.profile && !configuration.replay.empty()) {
     input.profile = cluster::read_profile(configuration.replay).profile;
   }

@@ -7,6 +7,7 @@
 
 #include <c10/core/Device.h>
 
+#include "paceline/case/case.h"
 #include "paceline/engines/engine.h"
 #include "paceline/engines/peer_wait.h"
 #include "paceline/networks/batch.h"
@@ -14,12 +15,11 @@
 #include "paceline/plan/alpha_beta.h"
 #include "paceline/plan/plan_input.h"
 #include "paceline/plan/profile.h"
-#include "paceline/records/configuration.h"
 
 namespace paceline::rank {
 
 /// Returns the options with which a configuration's network is made.
-networks::NetworkOptions network_options(const records::Configuration& configuration);
+networks::NetworkOptions network_options(const cases::Case& configuration);
 
 /// Returns a batch of the first sample twice, with which networks are traced.  Two samples are the
 /// least that batch norm accepts on one pixel.
@@ -28,19 +28,19 @@ networks::Batch traced_batch(const networks::Batch& whole);
 /// Returns the shape of a configuration's network: that of the replayed profile, or else one traced
 /// with two samples on the CPU.  Throws UsageError for an unknown network or precision, and for an
 /// image that is too small.
-plan::ModelShape shape_of(const records::Configuration& configuration);
+plan::ModelShape shape_of(const cases::Case& configuration);
 
 /// Applies with_statistics() of rank/statistics.h.  If the configuration averages statistics, makes
 /// and traces its network for this.
-std::unique_ptr<plan::Planner> with_statistics_of(const records::Configuration& configuration,
+std::unique_ptr<plan::Planner> with_statistics_of(const cases::Case& configuration,
                                                   std::unique_ptr<plan::Planner> parameters);
 
 /// Returns the planner's input on rank 0 of the case.
-plan::PlanInput plan_input_of(const records::Configuration& configuration, plan::ModelShape shape);
+plan::PlanInput plan_input_of(const cases::Case& configuration, plan::ModelShape shape);
 
 /// Adds those times that the input lacks and the configuration gives: times of layers from its
 /// replay, times of collectives from its emulated link.
-void add_known_times(const records::Configuration& configuration, plan::PlanInput& input);
+void add_known_times(const cases::Case& configuration, plan::PlanInput& input);
 
 /// Times all-reduce, reduce-scatter, all-gather and messages on `channel`, one after the other, at
 /// a few sizes up to `largest_bytes`, and fits a line to each.  Collective.  The time of a round is

@@ -19,7 +19,7 @@ namespace {
 // If the first step takes longer, no second step is timed: one-off work is then a small share.
 constexpr double kSecondStepBelowSeconds = 5;
 
-Probe probe(const engines::World& world, const records::Configuration& configuration,
+Probe probe(const engines::World& world, const cases::Case& configuration,
             const CaseOptions& options) {
   const Stopwatch setup;
   const auto seconds = [](const Stopwatch& watch) { return to_seconds(watch.elapsed()); };
@@ -57,7 +57,7 @@ std::optional<std::int64_t> rejected_bytes(const std::string& message) {
 
 }  // namespace
 
-Probe probe_case(const engines::World& world, records::Configuration configuration,
+Probe probe_case(const engines::World& world, cases::Case configuration,
                  const CaseOptions& options) {
   configuration.ranks = 1;
   configuration.strategy = "none";

@@ -20,7 +20,7 @@ struct Probe {
 };
 
 /// Runs one or two steps of the case's network on this rank alone, which is rank 0.
-Probe probe_case(const engines::World& world, records::Configuration configuration,
+Probe probe_case(const engines::World& world, cases::Case configuration,
                  const CaseOptions& options);
 
 }  // namespace paceline::rank

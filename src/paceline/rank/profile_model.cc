@@ -51,7 +51,7 @@ class MemoryMeter final : public c10::MemoryReportingInfoBase {
 /// The measured network with all that one of its steps needs.
 class Subject {
  public:
-  explicit Subject(const records::Configuration& c)
+  explicit Subject(const cases::Case& c)
       : precision_(networks::parse_precision(c.dtype)), device_(c.device) {
     const auto& info = networks::find_network(c.model);
     const networks::NetworkOptions options = network_options(c);
@@ -123,7 +123,7 @@ std::vector<std::int64_t> activation_bytes(Subject& subject, std::size_t modules
 }
 
 /// Returns the median time of one update of all parameters, as training performs it.
-std::optional<plan::Picoseconds> update_time(records::Configuration c) {
+std::optional<plan::Picoseconds> update_time(cases::Case c) {
   c.strategy = "none";
   c.ranks = 1;
   c.accumulate = 1;
@@ -161,7 +161,7 @@ std::optional<plan::Picoseconds> update_time(records::Configuration c) {
 
 }  // namespace
 
-cluster::ProfiledModel profile_model(const records::Configuration& c) {
+cluster::ProfiledModel profile_model(const cases::Case& c) {
   if (c.threads > 0) {
     at::set_num_threads(c.threads);
   }

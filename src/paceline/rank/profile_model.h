@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "paceline/case/case.h"
 #include "paceline/cluster/profile_file.h"
-#include "paceline/records/configuration.h"
 
 namespace paceline::rank {
 
@@ -11,6 +11,6 @@ namespace paceline::rank {
 /// that every module's forward leaves for backward; the update's time; and the process's peak
 /// memory.  The whole batch is one micro-batch.  Throws UsageError for an impossible network,
 /// device or precision.
-cluster::ProfiledModel profile_model(const records::Configuration& c);
+cluster::ProfiledModel profile_model(const cases::Case& c);
 
 }  // namespace paceline::rank

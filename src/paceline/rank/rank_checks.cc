@@ -41,7 +41,7 @@ std::unique_ptr<engines::Channel> connect(const RankGroup& group, const std::str
                                 .device = group.device});
 }
 
-strategies::Guarantee guarantee_of(const records::Configuration& configuration) {
+strategies::Guarantee guarantee_of(const cases::Case& configuration) {
   return strategies::strategy_of(configuration).guarantee();
 }
 
@@ -86,7 +86,7 @@ std::vector<std::int64_t> averages_by_steps_missed(
 
 std::map<std::string, bool> verify(Trainer& trainer, const RankGroup& group,
                                    launch::PrefixStore& store) {
-  const records::Configuration& configuration = trainer.configuration();
+  const cases::Case& configuration = trainer.configuration();
   std::map<std::string, bool> verified;
   const strategies::Guarantee guarantee = guarantee_of(configuration);
   const bool equal_ranks =
@@ -108,7 +108,7 @@ std::map<std::string, bool> verify(Trainer& trainer, const RankGroup& group,
 }
 
 void note_averages(Trainer& trainer, const RankGroup& group, RankResult& result) {
-  const records::Configuration& configuration = trainer.configuration();
+  const cases::Case& configuration = trainer.configuration();
   std::map<plan::Step, std::int64_t> missed = trainer.executor().take_staleness();
   if (configuration.has_tables()) {
     missed = lookups_by_steps_missed(missed);

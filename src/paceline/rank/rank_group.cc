@@ -11,7 +11,7 @@
 
 namespace paceline::rank {
 
-at::Device device_of(const engines::World& world, const records::Configuration& configuration) {
+at::Device device_of(const engines::World& world, const cases::Case& configuration) {
   if (configuration.device == "cpu") {
     return at::kCPU;
   }
@@ -29,7 +29,7 @@ void start_engines(const std::vector<std::string>& names, std::chrono::milliseco
   }
 }
 
-RankGroup make_rank_group(const engines::World& world, const records::Configuration& configuration,
+RankGroup make_rank_group(const engines::World& world, const cases::Case& configuration,
                           engines::Engine& engine, const std::string& name,
                           const std::string& interface) {
   if (configuration.threads > 0) {

@@ -6,15 +6,15 @@
 #include <string>
 #include <vector>
 
+#include "paceline/case/case.h"
 #include "paceline/engines/world.h"
 #include "paceline/rank/trainer.h"
-#include "paceline/records/configuration.h"
 
 namespace paceline::rank {
 
 /// Returns this rank's device under `configuration`: cpu, or the CUDA device whose index is the
 /// local rank modulo the number of visible devices.
-at::Device device_of(const engines::World& world, const records::Configuration& configuration);
+at::Device device_of(const engines::World& world, const cases::Case& configuration);
 
 /// Starts the engines of these names.  Must be called on every rank of the job before the rank is
 /// bound to its cores.  `timeout` and `idle` are those of Engine::start.
@@ -23,7 +23,7 @@ void start_engines(const std::vector<std::string>& names, std::chrono::milliseco
 
 /// Returns the ranks that run the case together; `name` must be new in the job.  Also sets the
 /// number of compute threads of this process and the calling thread's device.
-RankGroup make_rank_group(const engines::World& world, const records::Configuration& configuration,
+RankGroup make_rank_group(const engines::World& world, const cases::Case& configuration,
                           engines::Engine& engine, const std::string& name,
                           const std::string& interface);
 

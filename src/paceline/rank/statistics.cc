@@ -30,7 +30,7 @@ std::vector<at::Tensor> statistics_of(networks::Gated* gated) {
 
 }  // namespace
 
-std::unique_ptr<plan::Planner> with_statistics(const records::Configuration& configuration,
+std::unique_ptr<plan::Planner> with_statistics(const cases::Case& configuration,
                                                const runtime::TracedNetwork& network,
                                                std::unique_ptr<plan::Planner> parameters) {
   if (configuration.average_buffers == 0) {

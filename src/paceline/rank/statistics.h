@@ -3,8 +3,8 @@
 
 #include <memory>
 
+#include "paceline/case/case.h"
 #include "paceline/plan/comm_plan.h"
-#include "paceline/records/configuration.h"
 #include "paceline/runtime/memory.h"
 #include "paceline/runtime/shape.h"
 
@@ -13,7 +13,7 @@ namespace paceline::rank {
 /// Returns a planner that also averages the network's statistics beside `parameters`, if the
 /// configuration asks for it (`average_buffers`); else `parameters`.  Throws UsageError if the
 /// network keeps no statistics, as one without batch norm.
-std::unique_ptr<plan::Planner> with_statistics(const records::Configuration& configuration,
+std::unique_ptr<plan::Planner> with_statistics(const cases::Case& configuration,
                                                const runtime::TracedNetwork& network,
                                                std::unique_ptr<plan::Planner> parameters);
 

@@ -117,7 +117,7 @@ std::vector<records::Span> spans_from(const std::string& text) {
 }
 
 std::vector<std::string> names_of(const std::vector<records::RunRecord>& records) {
-  const std::vector<report::Case> cases = report::group_cases(records);
+  const std::vector<report::CaseRecords> cases = report::group_cases(records);
   const std::vector<std::string> labels = report::unique_labels(cases);
   std::map<const records::RunRecord*, std::string> of;
   for (std::size_t i = 0; i < cases.size(); ++i) {

@@ -22,7 +22,7 @@ constexpr double kInitialLossScale = 65536;
 
 }  // namespace
 
-Trainer::Trainer(records::Configuration configuration, RankGroup group, TrainerOptions options)
+Trainer::Trainer(cases::Case configuration, RankGroup group, TrainerOptions options)
     : configuration_(std::move(configuration)),
       ranks_(std::move(group)),
       options_(std::move(options)),

@@ -13,6 +13,7 @@
 #include <torch/csrc/distributed/c10d/Store.hpp>
 
 #include "paceline/base/scheduling.h"
+#include "paceline/case/case.h"
 #include "paceline/engines/engine.h"
 #include "paceline/engines/peer_wait.h"
 #include "paceline/networks/bags.h"
@@ -22,7 +23,6 @@
 #include "paceline/rank/replay.h"
 #include "paceline/rank/training_data.h"
 #include "paceline/rank/window.h"
-#include "paceline/records/configuration.h"
 #include "paceline/records/run_record.h"
 #include "paceline/runtime/device_clock.h"
 #include "paceline/runtime/executor.h"
@@ -80,13 +80,13 @@ class Trainer final : public TimedJob {
  public:
   /// Collective over the group.  All ranks start from rank 0's parameters.  Throws UsageError for a
   /// case that cannot run, WorldError for a lost rank.
-  Trainer(records::Configuration configuration, RankGroup group, TrainerOptions options = {});
+  Trainer(cases::Case configuration, RankGroup group, TrainerOptions options = {});
   ~Trainer() override;
 
   /// Returns whether this rank has model work.  A rank without model work is a server: it holds no
   /// network, and only those parts of the buffers that its plan touches.
   bool trains() const;
-  /// Returns "server 0" for the first server, as Configuration::role_of does for embedding tables;
+  /// Returns "server 0" for the first server, as Case::role_of does for embedding tables;
   /// empty for a rank that trains.
   std::string role() const;
 
@@ -106,7 +106,7 @@ class Trainer final : public TimedJob {
   /// Returns the wire bytes of the `steps` steps after the warm-up (rank/wire.h).
   records::WireBytes wire(int steps) const;
 
-  const records::Configuration& configuration() const { return configuration_; }
+  const cases::Case& configuration() const { return configuration_; }
   const plan::PlanInput& input() const { return input_; }
   const plan::Setup& setup() const { return memory_->setup(); }
   const plan::Planner& planner() const { return *planner_; }
@@ -182,7 +182,7 @@ class Trainer final : public TimedJob {
   at::Tensor loss_of(const networks::Batch& batch);
   void backward();
 
-  records::Configuration configuration_;
+  cases::Case configuration_;
   RankGroup ranks_;
   TrainerOptions options_;
   networks::Precision precision_;

@@ -24,8 +24,8 @@
 namespace paceline::rank {
 namespace {
 
-runtime::OptimizerSettings update_rule(const records::Configuration& c,
-                                       const plan::ModelShape& model, const plan::Setup& setup) {
+runtime::OptimizerSettings update_rule(const cases::Case& c, const plan::ModelShape& model,
+                                       const plan::Setup& setup) {
   runtime::OptimizerSettings rule{
       .name = c.optimizer,
       .momentum = c.momentum,

@@ -28,7 +28,7 @@ namespace {
 // The time of larger collectives is extrapolated along the fitted line.
 constexpr std::int64_t kLargestTimedBytes = 16 << 20;
 
-void check_images(const records::Configuration& c) {
+void check_images(const cases::Case& c) {
   const auto* images = std::get_if<networks::ImageSample>(&networks::find_network(c.model).sample);
   const int channels = images == nullptr ? 0 : images->channels;
   const int given = plan::is_mapped(c.data) ? plan::read_sample_file(c.data).channels

@@ -48,7 +48,7 @@ class TrainingCases final : public Workload {
   }
 
   void perform(std::size_t index) override {
-    const records::Configuration& c = todo_[index];
+    const cases::Case& c = todo_[index];
     session_.context.heartbeat.set_role(c.role_of(world_.self.rank));
     if (session_.is_rank_0()) {
       world_.store->set(kCurrentCaseKey, c.key());
@@ -94,7 +94,7 @@ class TrainingCases final : public Workload {
   using Progress = std::function<void(int done, int total)>;
 
   // Trains the case and posts this rank's result.  Returns the time when the case began.
-  std::int64_t train(const records::Configuration& c, launch::PrefixStore& store, std::size_t index,
+  std::int64_t train(const cases::Case& c, launch::PrefixStore& store, std::size_t index,
                      const Progress& progress) {
     const PlanTimes known = times_->share(c, store);
     RankResult result = run_case(
@@ -120,7 +120,7 @@ class TrainingCases final : public Workload {
   }
 
   // Posts the samples so far; only ranks that train have any.
-  void tell_so_far(const records::Configuration& c, records::RankSamples samples) const {
+  void tell_so_far(const cases::Case& c, records::RankSamples samples) const {
     place(samples);
     if (c.discard || (c.has_tables() && samples.rank >= c.trainers)) {
       return;
@@ -138,9 +138,8 @@ class TrainingCases final : public Workload {
     samples.local_rank = world_.self.local_rank;
   }
 
-  std::int64_t perform_outside(const records::Configuration& c, launch::PrefixStore& store,
-                               std::size_t index, const std::string& prefix,
-                               const Progress& progress) {
+  std::int64_t perform_outside(const cases::Case& c, launch::PrefixStore& store, std::size_t index,
+                               const std::string& prefix, const Progress& progress) {
     // The external case has a deadline of its own.
     const launch::Heartbeat::Hold hold(session_.context.heartbeat,
                                        launch::Heartbeat::Hold::For::kWatched);
@@ -162,8 +161,7 @@ class TrainingCases final : public Workload {
   }
 
   // On rank 0: makes one record of all ranks' results, and adds their spans to the trace.
-  void collect(const records::Configuration& c, launch::PrefixStore& store,
-               std::int64_t started_ns) {
+  void collect(const cases::Case& c, launch::PrefixStore& store, std::int64_t started_ns) {
     records::RunRecord whole = take_results(c, store, cases::processes_of(c));
     if (is_external(c)) {
       complete_external(c, whole);
@@ -194,7 +192,7 @@ class TrainingCases final : public Workload {
   }
 
   // Fills in the fields of a record that are not measured figures.
-  void describe(const records::Configuration& c, records::RunRecord& whole) {
+  void describe(const cases::Case& c, records::RunRecord& whole) {
     whole.source = source_of(c);
     whole.experiment = job_.experiment.name;
     whole.started_at = utc_now();
@@ -216,15 +214,14 @@ class TrainingCases final : public Workload {
     }
   }
 
-  void reject(const records::Configuration& c, const std::string& why) {
+  void reject(const cases::Case& c, const std::string& why) {
     if (session_.is_rank_0()) {
       fmt::print(stderr, "paceline: {}\nthat case is recorded as failed\n", why);
       record_error(c, why);
     }
   }
 
-  void record_error(const records::Configuration& c, const std::string& why,
-                    const std::string& status = "") {
+  void record_error(const cases::Case& c, const std::string& why, const std::string& status = "") {
     records::RunRecord whole;
     describe(c, whole);
     whole.error = why;
@@ -236,7 +233,7 @@ class TrainingCases final : public Workload {
   const engines::World& world_;
   const cases::JobSpec& job_;
   const cases::Settings& settings_;
-  std::vector<records::Configuration> todo_;
+  std::vector<cases::Case> todo_;
   Estimate estimate_;
   std::optional<KnownTimes> times_;
   std::int64_t began_ns_ = steady_ns();

@@ -36,7 +36,7 @@ networks::Batch batch_on(at::Device device, at::ScalarType dtype, bool channels_
           .target = targets.to(device)};
 }
 
-TrainingData::TrainingData(const records::Configuration& configuration, at::Device device,
+TrainingData::TrainingData(const cases::Case& configuration, at::Device device,
                            at::ScalarType dtype)
     : configuration_(configuration),
       device_(device),

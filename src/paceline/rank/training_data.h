@@ -8,10 +8,10 @@
 #include <ATen/core/Tensor.h>
 
 #include "paceline/base/error.h"
+#include "paceline/case/case.h"
 #include "paceline/networks/batch.h"
 #include "paceline/networks/data.h"
 #include "paceline/networks/network.h"
-#include "paceline/records/configuration.h"
 #include "paceline/records/run_record.h"
 
 namespace paceline::rank {
@@ -25,8 +25,7 @@ class TrainingData {
  public:
   /// Reads or makes the data.  Throws UsageError if the data cannot be read, or has fewer samples
   /// than a batch.
-  TrainingData(const records::Configuration& configuration, at::Device device,
-               at::ScalarType dtype);
+  TrainingData(const cases::Case& configuration, at::Device device, at::ScalarType dtype);
 
   /// Returns a batch of the first samples, with which a network is traced.
   networks::Batch probe() const;
@@ -46,7 +45,7 @@ class TrainingData {
   networks::Batch batch_of(const networks::Samples& samples) const;
 
  private:
-  const records::Configuration& configuration_;
+  const cases::Case& configuration_;
   at::Device device_;
   at::ScalarType dtype_;
   networks::DataSet set_;

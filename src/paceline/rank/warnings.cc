@@ -27,8 +27,8 @@ int usable_cores_of(const records::Environment& environment, const std::string& 
 
 }  // namespace
 
-void add_warnings(const records::Configuration& configuration,
-                  const records::Environment& environment, records::RunRecord& record) {
+void add_warnings(const cases::Case& configuration, const records::Environment& environment,
+                  records::RunRecord& record) {
   std::map<std::string, int> ranks_on;
   for (const auto& rank : record.ranks) {
     ++ranks_on[rank.host];
@@ -88,8 +88,7 @@ std::optional<records::Warning> busy_machine(const records::Environment& environ
   return busy;
 }
 
-std::optional<records::Warning> shortened_protocol(const records::Configuration& configuration,
-                                                   int runs) {
+std::optional<records::Warning> shortened_protocol(const cases::Case& configuration, int runs) {
   const std::string seen = cases::shortened_dlperf(configuration, runs);
   if (seen.empty()) {
     return std::nullopt;
@@ -101,9 +100,9 @@ std::optional<records::Warning> shortened_protocol(const records::Configuration&
       "leave out --warmup, --steps and --runs for figures to publish"};
 }
 
-int most_threads(std::span<const records::Configuration> cases, int local_ranks, int cores) {
+int most_threads(std::span<const cases::Case> cases, int local_ranks, int cores) {
   int most = 0;
-  for (const records::Configuration& c : cases) {
+  for (const cases::Case& c : cases) {
     const int ranks = cases::starts_its_ranks(c) ? c.ranks : std::min(c.ranks, local_ranks);
     most = std::max(
         most, ranks * (cases::is_outside(c) ? std::max(cores, c.threads) : std::max(1, c.threads)));

@@ -10,8 +10,8 @@
 namespace paceline::rank {
 
 /// Adds the warning that ranks or threads share cores, which the record's figures do not show.
-void add_warnings(const records::Configuration& configuration,
-                  const records::Environment& environment, records::RunRecord& record);
+void add_warnings(const cases::Case& configuration, const records::Environment& environment,
+                  records::RunRecord& record);
 
 /// Returns a warning that other programs compute on `host`, or nothing.  It is given if the load
 /// average of one minute is above `cores` and at least one above `own`, the number of threads with
@@ -26,11 +26,10 @@ std::optional<records::Warning> busy_machine(const records::Environment& environ
 
 /// Returns a warning that a case of DLPerf's protocol has fewer steps or runs than the protocol, or
 /// nothing if it has as many.
-std::optional<records::Warning> shortened_protocol(const records::Configuration& configuration,
-                                                   int runs);
+std::optional<records::Warning> shortened_protocol(const cases::Case& configuration, int runs);
 
 /// Returns the most threads with which any case computes on a host that has `local_ranks` ranks.
 /// An external program may start as many threads for each rank as the host has `cores`.
-int most_threads(std::span<const records::Configuration> cases, int local_ranks, int cores);
+int most_threads(std::span<const cases::Case> cases, int local_ranks, int cores);
 
 }  // namespace paceline::rank

@@ -18,7 +18,7 @@ namespace {
 constexpr std::int64_t kSample = 1 << 14;  // most sampled elements of a parameter
 
 bool trains_exactly(const Trainer& trainer) {
-  const records::Configuration& c = trainer.configuration();
+  const cases::Case& c = trainer.configuration();
   if (!trainer.trains() || trainer.sample_flops() == 0 || c.has_tables() || !c.data.empty()) {
     return false;
   }

@@ -72,7 +72,7 @@ OrderedJson encode(const T& value) {
     return out;
   } else if constexpr (std::same_as<T, Source>) {
     return name_of(value);
-  } else if constexpr (std::same_as<T, Configuration>) {
+  } else if constexpr (std::same_as<T, cases::Case>) {
     return cases::to_json(value);
   } else if constexpr (std::is_class_v<T> && !std::same_as<T, std::string>) {
     Encoder encoder;

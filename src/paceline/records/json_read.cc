@@ -138,7 +138,7 @@ void decode(const JsonPlace& place, T& out) {
     decode_entries(place, out);
   } else if constexpr (std::same_as<T, Source>) {
     decode_source(place, out);
-  } else if constexpr (std::same_as<T, Configuration>) {
+  } else if constexpr (std::same_as<T, cases::Case>) {
     out = cases::from_json(place);
   } else if constexpr (std::same_as<T, bool>) {
     out = place.boolean();

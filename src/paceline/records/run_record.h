@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "paceline/records/configuration.h"
+#include "paceline/case/case.h"
 #include "paceline/records/predicted.h"
 
 namespace paceline::records {
@@ -206,7 +206,7 @@ struct RunRecord {
   std::string experiment;  // its name: quick, ddp, ... or "command line"
   std::string started_at;  // UTC, ISO 8601
   int run = 0;             // which repetition of the case, each in fresh processes
-  Configuration configuration;
+  cases::Case configuration;
   Environment environment;
   std::vector<RankSamples> ranks;
   WireBytes wire;

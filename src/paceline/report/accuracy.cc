@@ -29,11 +29,11 @@ using Point = TrainedPoint;
 
 /// The predicted time of a case's step on a cluster.
 struct Clock {
-  records::Configuration configuration;
+  cases::Case configuration;
   double step_s = 0;
 
-  bool of(const records::Configuration& c) const {
-    using C = records::Configuration;
+  bool of(const cases::Case& c) const {
+    using C = cases::Case;
     return (configuration.data.empty() || configuration.data == c.data) &&
            cases::same_in(configuration, c, {&C::model, &C::ranks, &C::batch_size, &C::strategy});
   }
@@ -51,7 +51,7 @@ std::vector<Clock> clocks_of(std::span<const records::RunRecord> records) {
 }
 
 struct CaseRuns {
-  records::Configuration configuration;  // of the first run; seeds of the others may differ
+  cases::Case configuration;  // of the first run; seeds of the others may differ
   std::vector<std::vector<Point>> runs;
 };
 
@@ -109,7 +109,7 @@ std::vector<std::string> clusters_of(const std::vector<CaseRuns>& cases,
   return clusters;
 }
 
-std::string title_of(const records::Configuration& c) {
+std::string title_of(const cases::Case& c) {
   std::string title = fmt::format("{} on {}, split {}, batch {} per rank, {} steps", c.model,
                                   c.data, c.split, c.batch_size, c.warmup + c.steps);
   if (c.target != 0) {
@@ -122,14 +122,14 @@ std::string title_of(const records::Configuration& c) {
 /// strategy.
 std::vector<std::string> names_of(const std::vector<CaseRuns>& cases) {
   std::map<std::string, int> namesakes;
-  std::vector<const records::Configuration*> configurations;
+  std::vector<const cases::Case*> configurations;
   for (const CaseRuns& one : cases) {
     ++namesakes[one.configuration.label];
     configurations.push_back(&one.configuration);
   }
   std::vector<std::string> names = short_strategies(configurations);
   for (std::size_t i = 0; i < cases.size(); ++i) {
-    const records::Configuration& c = *configurations[i];
+    const cases::Case& c = *configurations[i];
     names[i] = has_own_label(c) && namesakes[c.label] == 1 ? c.label : names[i];
   }
   return names;
@@ -313,10 +313,10 @@ std::vector<TrainingCurves> training_curves(std::span<const records::RunRecord> 
     if (points.empty()) {
       continue;
     }
-    const records::Configuration& c = record.configuration;
+    const cases::Case& c = record.configuration;
     std::vector<CaseRuns>& cases = find_or_add(groups, title_of(c));
     auto found = std::ranges::find_if(cases, [&](const CaseRuns& one) {
-      return cases::same_but(one.configuration, c, {&records::Configuration::seed});
+      return cases::same_but(one.configuration, c, {&cases::Case::seed});
     });
     if (found == cases.end()) {
       found = cases.insert(found, {c, {}});

@@ -51,16 +51,15 @@ bool same_imported_strategy(const std::string& a, const std::string& b) {
   return names_strategy(a, b) || names_strategy(b, a);
 }
 
-bool is_imported(const Case& one) { return one.first().source == Source::kImported; }
+bool is_imported(const CaseRecords& one) { return one.first().source == Source::kImported; }
 
 // Whether two cases have equal keys.  Against an imported case steps do not count: the head of a
 // Paceline log states iterations instead.
-bool has_equal_fields(const Case& base, const Case& test) {
+bool has_equal_fields(const CaseRecords& base, const CaseRecords& test) {
   const auto same_but = [&](cases::Fields but) {
     return cases::same_but(base.configuration(), test.configuration(), but);
   };
-  return is_imported(base) || is_imported(test) ? same_but({&records::Configuration::steps})
-                                                : same_but({});
+  return is_imported(base) || is_imported(test) ? same_but({&cases::Case::steps}) : same_but({});
 }
 
 // Whether cases with this difference do different work.
@@ -72,7 +71,7 @@ std::string text_of(const Difference& difference) {
   return fmt::format("{}: {} -> {}", difference.name, difference.base, difference.test);
 }
 
-ConfigurationFields fields_of(const records::Configuration& c) {
+ConfigurationFields fields_of(const cases::Case& c) {
   ConfigurationFields fields;
   const nlohmann::ordered_json json = cases::to_json(c);
   for (const cases::Field& field : cases::fields()) {
@@ -104,7 +103,7 @@ std::vector<std::string> names_of(const ConfigurationFields& some,
   return names;
 }
 
-std::vector<Difference> differences_of(const Case& base, const Case& test) {
+std::vector<Difference> differences_of(const CaseRecords& base, const CaseRecords& test) {
   const bool imported = is_imported(base) || is_imported(test);
   const ConfigurationFields before = fields_of(base.configuration());
   const ConfigurationFields after = fields_of(test.configuration());
@@ -126,7 +125,7 @@ std::vector<Difference> differences_of(const Case& base, const Case& test) {
   return differences;
 }
 
-std::optional<std::size_t> distance_of(const Case& base, const Case& test) {
+std::optional<std::size_t> distance_of(const CaseRecords& base, const CaseRecords& test) {
   if (base.first().source == test.first().source &&
       cases::same_but(base.configuration(), test.configuration(), {})) {
     return 0;
@@ -138,10 +137,11 @@ std::optional<std::size_t> distance_of(const Case& base, const Case& test) {
   return has_equal_fields(base, test) ? 1 : 2 + differences.size();
 }
 
-std::string differing_keys_text(const std::vector<Case>& base, const std::vector<Case>& test) {
+std::string differing_keys_text(const std::vector<CaseRecords>& base,
+                                const std::vector<CaseRecords>& test) {
   std::vector<std::string> keys;
-  for (const Case& one : base) {
-    for (const Case& other : test) {
+  for (const CaseRecords& one : base) {
+    for (const CaseRecords& other : test) {
       for (const Difference& difference : differences_of(one, other)) {
         add_once(keys, difference.name);
       }

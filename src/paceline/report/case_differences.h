@@ -29,7 +29,7 @@ using ConfigurationFields = std::vector<std::pair<std::string, std::string>>;
 
 /// Returns the fields of a configuration that are part of the case's key: JSON name and text of
 /// each.
-ConfigurationFields fields_of(const records::Configuration& c);
+ConfigurationFields fields_of(const cases::Case& c);
 
 /// Returns the names in either of the two, each once.
 std::vector<std::string> names_of(const ConfigurationFields& some,
@@ -37,15 +37,16 @@ std::vector<std::string> names_of(const ConfigurationFields& some,
 
 /// Returns the keys in which two cases differ, and "source" if their sources differ.  Imported
 /// records state few keys; with one of them, only the keys that both sides state are compared.
-std::vector<Difference> differences_of(const Case& base, const Case& test);
+std::vector<Difference> differences_of(const CaseRecords& base, const CaseRecords& test);
 
 /// Returns the distance of two cases: 0 if key and source are equal; 1 if all keys are equal (but
 /// for the number of steps if a case is imported); else 2 plus the number of differences.  Returns
 /// nothing if the cases do different work.
-std::optional<std::size_t> distance_of(const Case& base, const Case& test);
+std::optional<std::size_t> distance_of(const CaseRecords& base, const CaseRecords& test);
 
 /// Names the keys in which cases without a partner differ from those of the other side, as a clause
 /// that ends a sentence; empty if a side has no such cases.
-std::string differing_keys_text(const std::vector<Case>& base, const std::vector<Case>& test);
+std::string differing_keys_text(const std::vector<CaseRecords>& base,
+                                const std::vector<CaseRecords>& test);
 
 }  // namespace paceline::report

@@ -90,8 +90,7 @@ Json method_of(const std::optional<strategies::StrategySpec>& spec) {
 }
 
 // Returns the number of ranks that train, since ddl-benchmarks counts workers without servers.
-plan::Rank workers_of(const records::Configuration& c,
-                      const std::optional<strategies::StrategySpec>& spec) {
+plan::Rank workers_of(const cases::Case& c, const std::optional<strategies::StrategySpec>& spec) {
   if (!spec) {
     return c.ranks;
   }
@@ -119,7 +118,7 @@ void write_case_logs(const std::string& folder, const LogHead& head,
   Json logs = Json::array();
   std::map<std::string, std::size_t> number;  // index in `logs` by key of the configuration
   for (std::size_t i = 0; i < records.size(); ++i) {
-    const records::Configuration& c = records[i].configuration;
+    const cases::Case& c = records[i].configuration;
     const auto [place, is_new] = number.try_emplace(c.key(), logs.size());
     if (is_new) {
       const auto spec = known_strategy(c);

@@ -19,8 +19,8 @@ using records::RunRecord;
 
 /// Groups records of equal key, source and experiment; `experiment_of` gives a record's experiment.
 template <class ExperimentOf>
-std::vector<Case> grouped(std::span<const RunRecord> records, ExperimentOf experiment_of) {
-  std::vector<Case> cases;
+std::vector<CaseRecords> grouped(std::span<const RunRecord> records, ExperimentOf experiment_of) {
+  std::vector<CaseRecords> cases;
   std::map<std::tuple<records::Source, std::string, std::string>, std::size_t> places;
   for (const RunRecord& record : records) {
     if (record.configuration.discard) {
@@ -43,7 +43,7 @@ bool has_steps(const RunRecord& run) {
                              [](const RankSamples& rank) { return !rank.step_ns.empty(); });
 }
 
-std::vector<const RunRecord*> Case::measured() const {
+std::vector<const RunRecord*> CaseRecords::measured() const {
   std::vector<const RunRecord*> good;
   for (const RunRecord* run : runs) {
     if (!run->error && has_steps(*run)) {
@@ -53,8 +53,8 @@ std::vector<const RunRecord*> Case::measured() const {
   return good;
 }
 
-records::Configuration said_configuration(const Case& one) {
-  records::Configuration c = one.configuration();
+cases::Case said_configuration(const CaseRecords& one) {
+  cases::Case c = one.configuration();
   const auto& adapter = one.first().adapter;
   if (c.command.empty()) {
     return c;
@@ -72,23 +72,23 @@ records::Configuration said_configuration(const Case& one) {
   return c;
 }
 
-std::vector<Case> group_cases(std::span<const RunRecord> records) {
+std::vector<CaseRecords> group_cases(std::span<const RunRecord> records) {
   return grouped(records, [](const RunRecord& record) { return record.experiment; });
 }
 
-std::vector<Case> group_across_experiments(std::span<const RunRecord> records) {
+std::vector<CaseRecords> group_across_experiments(std::span<const RunRecord> records) {
   return grouped(records, [](const RunRecord&) { return std::string(); });
 }
 
 std::vector<CaseGroup> group_tables(std::span<const RunRecord> records) {
   std::vector<CaseGroup> groups;
-  for (const Case& one : group_cases(records)) {
+  for (const CaseRecords& one : group_cases(records)) {
     add_to_table(groups, one.configuration(), one);
   }
   return groups;
 }
 
-std::optional<strategies::StrategySpec> known_strategy(const records::Configuration& c) {
+std::optional<strategies::StrategySpec> known_strategy(const cases::Case& c) {
   try {
     return strategies::strategy_of(c);
   } catch (const UsageError&) {
@@ -96,7 +96,7 @@ std::optional<strategies::StrategySpec> known_strategy(const records::Configurat
   }
 }
 
-std::optional<double> link_bytes_per_s(const records::Configuration& c) {
+std::optional<double> link_bytes_per_s(const cases::Case& c) {
   try {
     return c.link.empty() ? std::nullopt
                           : std::optional(cluster::parse_link("link", c.link).bytes_per_s);
@@ -105,12 +105,12 @@ std::optional<double> link_bytes_per_s(const records::Configuration& c) {
   }
 }
 
-std::string ranks_text(const records::Configuration& c) {
+std::string ranks_text(const cases::Case& c) {
   return c.states("ranks") ? fmt::to_string(c.ranks) : "-";
 }
 
-std::string table_job_words(const records::Configuration& c) {
-  const records::Configuration usual;
+std::string table_job_words(const cases::Case& c) {
+  const cases::Case usual;
   std::string text =
       fmt::format("{}, {}, {} of {} in each table, {}", counted(c.trainers, "trainer"),
                   c.servers > 0 ? counted(c.servers, "server") : "which hold the tables",

@@ -20,36 +20,36 @@ namespace paceline::report {
 /// Whether any rank of the run left step samples.
 bool has_steps(const records::RunRecord& run);
 
-/// All runs of one case: the records of equal `Configuration::key()`, source and experiment.
+/// All runs of one case: the records of equal `cases::Case::key()`, source and experiment.
 /// Points into the records that the case was made from.
-struct Case {
+struct CaseRecords {
   std::vector<const records::RunRecord*> runs;  // at least one, in the order of the records
 
   const records::RunRecord& first() const { return *runs.front(); }
-  const records::Configuration& configuration() const { return first().configuration; }
+  const cases::Case& configuration() const { return first().configuration; }
   /// Returns the runs that succeeded and left samples.
   std::vector<const records::RunRecord*> measured() const;
 };
 
 /// Returns the configuration; where the user stated no value, it has the one that the command
 /// reported of itself.
-records::Configuration said_configuration(const Case& one);
+cases::Case said_configuration(const CaseRecords& one);
 
 /// Returns the cases in the order in which they first appear, without discarded warm-up cases.
-std::vector<Case> group_cases(std::span<const records::RunRecord> records);
+std::vector<CaseRecords> group_cases(std::span<const records::RunRecord> records);
 /// Groups by key and source like group_cases(), but regardless of the experiment.
-std::vector<Case> group_across_experiments(std::span<const records::RunRecord> records);
+std::vector<CaseRecords> group_across_experiments(std::span<const records::RunRecord> records);
 
 /// Returns the case's label (its strategy if it has no label), followed by its source if it was not
 /// measured.
-std::string plain_label(const Case& one);
+std::string plain_label(const CaseRecords& one);
 
 /// Whether a user named the case.  Otherwise its label is its strategy.
-bool has_own_label(const records::Configuration& configuration);
+bool has_own_label(const cases::Case& configuration);
 
 /// Returns each strategy with only those options that differ from the defaults of its parts
 /// ("ps:placement=apart"), or in which strategies that have the same part differ from each other.
-std::vector<std::string> short_strategies(const std::vector<const records::Configuration*>& cases);
+std::vector<std::string> short_strategies(const std::vector<const cases::Case*>& cases);
 
 /// Returns the value of the first option called `name` in the text of a strategy:
 /// option_of("fusion:bucket-mb=25", "bucket-mb") is "25".  Returns an empty text if no part has the
@@ -68,40 +68,40 @@ bool names_strategy(std::string_view name, const std::string& strategy);
 /// Returns a name for each case: its label or short strategy.  Cases of the same plain_label() also
 /// get parts of their key, each of which tells more of them apart.  "(INVALID)" follows if a run is
 /// invalid.
-std::vector<std::string> unique_labels(const std::vector<Case>& cases);
+std::vector<std::string> unique_labels(const std::vector<CaseRecords>& cases);
 
 /// Whether all runs of the case are valid (RunRecord::valid()).
-bool is_valid(const Case& one);
+bool is_valid(const CaseRecords& one);
 
 /// Returns the label without its "ranks=" part, for a table that has a column of ranks.
 std::string without_ranks(std::string label, int ranks);
 
 /// Returns the case's strategy; nothing if this program does not know it, as in a newer program's
 /// record.
-std::optional<strategies::StrategySpec> known_strategy(const records::Configuration& c);
+std::optional<strategies::StrategySpec> known_strategy(const cases::Case& c);
 
 /// Returns a function that gives a member of a configuration as JSON; null if the source does not
 /// state it.
 template <class Member>
 auto stated(const char* key, Member member) {
-  return [key, member](const records::Configuration& c) {
+  return [key, member](const cases::Case& c) {
     return c.states(key) ? nlohmann::ordered_json(c.*member) : nlohmann::ordered_json();
   };
 }
 
 /// Returns the number of ranks as a cell of a table; "-" if the source does not state it.
-std::string ranks_text(const records::Configuration& c);
+std::string ranks_text(const cases::Case& c);
 
 /// Describes a job with embedding tables, and those of its settings that are not the defaults: "2
 /// trainers, 1 server, 300 rows of 64 in each table, gloo, zipf 1.1".
-std::string table_job_words(const records::Configuration& c);
+std::string table_job_words(const cases::Case& c);
 
 /// Returns "resnet50, batch 32 per rank"; "-" stands for what the source does not state.
 std::string model_and_batch(const std::string& model, int batch_size);
 
 /// Returns the rate of the case's emulated link.  Absent if there is no link, or if its text cannot
 /// be parsed, as may be in records of other programs.
-std::optional<double> link_bytes_per_s(const records::Configuration& c);
+std::optional<double> link_bytes_per_s(const cases::Case& c);
 
 /// The rows of one table: cases of equal model and batch size.  Batch size 0: the sources do not
 /// state it.
@@ -114,7 +114,7 @@ struct TableGroup {
 
 /// Adds a row to the group of its configuration, which is created if it does not exist.
 template <class Row>
-void add_to_table(std::vector<TableGroup<Row>>& groups, const records::Configuration& c, Row row) {
+void add_to_table(std::vector<TableGroup<Row>>& groups, const cases::Case& c, Row row) {
   auto group = std::ranges::find_if(groups, [&](const auto& one) {
     return one.model == c.model && one.batch_size == c.batch_size;
   });
@@ -124,7 +124,7 @@ void add_to_table(std::vector<TableGroup<Row>>& groups, const records::Configura
   group->rows.push_back(std::move(row));
 }
 
-using CaseGroup = TableGroup<Case>;
+using CaseGroup = TableGroup<CaseRecords>;
 std::vector<CaseGroup> group_tables(std::span<const records::RunRecord> records);
 
 }  // namespace paceline::report

@@ -64,11 +64,11 @@ void name_rows(std::vector<DiffRow>& rows) {
     add_to_table(tables, row.configuration(), &row);
   }
   for (const auto& [model, batch_size, members] : tables) {
-    std::vector<Case> bases;
+    std::vector<CaseRecords> bases;
     for (const DiffRow* row : members) {
       bases.push_back(row->cases.base);
     }
-    const auto alone = [](const Case& one) { return unique_labels({one}).front(); };
+    const auto alone = [](const CaseRecords& one) { return unique_labels({one}).front(); };
     std::vector<std::string> labels = unique_labels(bases);
     const auto of_model = std::ranges::count(tables, model, &TableGroup<DiffRow*>::model);
     const std::string table = of_model == 1 ? model : fmt::format("{} batch {}", model, batch_size);

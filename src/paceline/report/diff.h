@@ -98,7 +98,7 @@ struct DiffRow {
   std::optional<std::string> not_comparable{};
   Verdict verdict = Verdict::kNoSamples;
 
-  const records::Configuration& configuration() const { return cases.base.configuration(); }
+  const cases::Case& configuration() const { return cases.base.configuration(); }
 };
 
 /// The order in time of the runs of both sides.
@@ -112,7 +112,7 @@ enum class RunOrder : std::uint8_t {
 struct Diff {
   std::string base_name = "base", test_name = "test";  // names of files, or commands
   std::vector<DiffRow> rows;                           // in the order of the base's cases
-  std::vector<Case> only_base, only_test;              // cases without a partner
+  std::vector<CaseRecords> only_base, only_test;       // cases without a partner
   DiffOptions options;
   std::span<const records::RunRecord> base_records, test_records;
 

@@ -146,7 +146,6 @@ EstimateKeys side_keys(const std::string& side) {
 }  // namespace
 
 DiffColumns diff_columns(const Diff& diff, const DiffGroup& group) {
-  using records::Configuration;
   constexpr auto kBase = &DiffRow::configuration;
   const IntervalKinds kinds = interval_kinds(diff);
   const std::string name(time_name(diff));
@@ -162,13 +161,13 @@ DiffColumns diff_columns(const Diff& diff, const DiffGroup& group) {
                                : without_ranks(row->label, row->configuration().ranks));
       })
       .data("case", &DiffRow::label);
-  all.data("model", kBase, stated("model", &Configuration::model));
-  all.data("batch_size_per_rank", kBase, stated("batch_size", &Configuration::batch_size));
+  all.data("model", kBase, stated("model", &cases::Case::model));
+  all.data("batch_size_per_rank", kBase, stated("batch_size", &cases::Case::batch_size));
   // A whole command has no number of ranks.
   all.add({.name = "ranks"})
       .shown(!diff.wall_times)
-      .data("ranks", kBase, stated("ranks", &Configuration::ranks));
-  all.data("base_strategy", kBase, stated("strategy", &Configuration::strategy));
+      .data("ranks", kBase, stated("ranks", &cases::Case::ranks));
+  all.data("base_strategy", kBase, stated("strategy", &cases::Case::strategy));
   all.data("test_strategy",
            [](const DiffRow* row) { return row->cases.test.configuration().strategy; });
   all.data("base_runs", &DiffRow::base_runs);

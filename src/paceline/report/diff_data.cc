@@ -23,9 +23,9 @@ Json to_json(const std::vector<Difference>& differences) {
   return out;
 }
 
-Json to_json(const std::vector<Case>& cases) {
+Json to_json(const std::vector<CaseRecords>& cases) {
   Json out = Json::array();
-  for (const Case& one : cases) {
+  for (const CaseRecords& one : cases) {
     out.push_back(records::to_json(one.configuration()));
   }
   return out;
@@ -47,9 +47,9 @@ std::string_view compared(const Diff& diff) {
 }
 
 // Adds a line for each case of one side that has no partner.
-void add_unpaired(Table& table, const std::vector<Case>& cases, std::string_view side) {
-  for (const Case& one : cases) {
-    const records::Configuration& c = one.configuration();
+void add_unpaired(Table& table, const std::vector<CaseRecords>& cases, std::string_view side) {
+  for (const CaseRecords& one : cases) {
+    const cases::Case& c = one.configuration();
     std::vector<std::string> cells(table.columns.size());
     const std::size_t test = side == "test" ? 1 : 0;
     cells[0] = c.label.empty() ? c.strategy : c.label;

@@ -117,7 +117,7 @@ void carry_on(const std::vector<records::Warning>& of_records,
 }
 
 /// Returns the warnings about the figures of one side of a row.
-std::vector<records::Warning> against(const Case& side) {
+std::vector<records::Warning> against(const CaseRecords& side) {
   std::vector<records::Warning> all;
   const auto late = std::ranges::find_if(
       side.runs, [](const RunRecord* run) { return run->link_check && !run->link_check->valid(); });
@@ -135,7 +135,7 @@ std::vector<records::Warning> against(const Case& side) {
   return all;
 }
 
-std::size_t failed_runs(const Case& one) { return one.runs.size() - one.measured().size(); }
+std::size_t failed_runs(const CaseRecords& one) { return one.runs.size() - one.measured().size(); }
 
 }  // namespace
 
@@ -180,7 +180,7 @@ std::vector<records::Warning> comparison_warnings(const Diff& diff, std::span<co
     }
   }
   for (const DiffRow& row : diff.rows) {
-    for (const Case* side : {&row.cases.base, &row.cases.test}) {
+    for (const CaseRecords* side : {&row.cases.base, &row.cases.test}) {
       for (records::Warning& warning : against(*side)) {
         warning.seen = fmt::format("{}, {}: {}", row.name,
                                    side == &row.cases.base ? "base" : "test", warning.seen);

@@ -49,8 +49,8 @@ void add_configuration(const Diff& diff, std::vector<Note>& notes) {
 }
 
 // Describes a case: "1M/2G (model resnet50, batch 32, 2 ranks, ddp)".
-std::string describe(const Case& one) {
-  const records::Configuration& c = one.configuration();
+std::string describe(const CaseRecords& one) {
+  const cases::Case& c = one.configuration();
   std::string environment;
   for (const auto& [name, value] : c.env) {
     environment += fmt::format(", {}={}", name, value);
@@ -70,7 +70,7 @@ std::string unpaired_sentence(const Diff& diff) {
        {std::pair{"base", &diff.only_base}, {"test", &diff.only_test}}) {
     std::vector<std::string> names;
     std::ranges::transform(*cases, std::back_inserter(names),
-                           [](const Case& one) { return describe(one); });
+                           [](const CaseRecords& one) { return describe(one); });
     if (!names.empty()) {
       sides.push_back(fmt::format("only in the {}: {}", side, fmt::join(names, ", ")));
     }

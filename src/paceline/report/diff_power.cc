@@ -43,7 +43,7 @@ std::optional<RunScatter> scatter_of(const DiffRow& row, bool interleaved, StepT
     const auto deviation = deviation_of(ratios);
     return deviation ? std::optional(RunScatter{*deviation, ratios.size()}) : std::nullopt;
   }
-  const auto side = [what](const Case& one) {
+  const auto side = [what](const CaseRecords& one) {
     return deviation_of(log_medians(all_runs(steps_by_run(one, what))));
   };
   const auto base = side(row.cases.base);

@@ -20,7 +20,7 @@ bool all_positive(const std::vector<double>& steps) {
   return std::all_of(steps.begin(), steps.end(), [](double s) { return s > 0; });
 }
 
-std::vector<const RunRecord*> usable_runs(const Case& one) {
+std::vector<const RunRecord*> usable_runs(const CaseRecords& one) {
   std::vector<const RunRecord*> runs = one.measured();
   std::erase_if(runs, [](const RunRecord* run) {
     const std::vector<double> steps = slowest_step_s(*run);
@@ -39,7 +39,7 @@ std::vector<double> joined(const std::vector<std::vector<double>>& parts) {
 
 }  // namespace
 
-StepsByRun steps_by_run(const Case& one, StepTime what) {
+StepsByRun steps_by_run(const CaseRecords& one, StepTime what) {
   StepsByRun steps;
   for (const RunRecord* run : usable_runs(one)) {
     steps[run->run].push_back(what == StepTime::kMean ? std::vector{records::mean_step_s(*run)}
@@ -59,7 +59,7 @@ std::vector<std::vector<double>> all_runs(const StepsByRun& by_run) {
 RunOrder order_of(const std::vector<CasePair>& pairs) {
   std::vector<std::pair<std::string, int>> runs;
   for (const CasePair& pair : pairs) {
-    for (const Case* one : {&pair.base, &pair.test}) {
+    for (const CaseRecords* one : {&pair.base, &pair.test}) {
       for (const RunRecord* run : usable_runs(*one)) {
         if (run->started_at.empty()) {
           return RunOrder::kUnknown;
@@ -78,7 +78,7 @@ std::vector<stats::Unit> units_of(const std::vector<DiffRow>& rows, bool interle
                                   StepTime what) {
   using Key = std::tuple<int, std::size_t, bool>;  // run, its copy, whether test
   std::map<Key, stats::Unit> units;
-  const auto add = [&](std::size_t row, const Case& one, bool test) {
+  const auto add = [&](std::size_t row, const CaseRecords& one, bool test) {
     for (const auto& [run, copies] : steps_by_run(one, what)) {
       for (std::size_t copy = 0; copy < copies.size(); ++copy) {
         stats::Unit& unit = units[{run, copy, test}];

@@ -18,7 +18,7 @@ using StepsByRun = std::map<int, std::vector<std::vector<double>>>;
 
 /// Returns the step times of the runs that succeeded.  A run with a step of zero seconds is left
 /// out, since no ratio can be formed with it.  With StepTime::kMean a run has one value.
-StepsByRun steps_by_run(const Case& one, StepTime what);
+StepsByRun steps_by_run(const CaseRecords& one, StepTime what);
 
 std::vector<std::vector<double>> all_runs(const StepsByRun& by_run);
 

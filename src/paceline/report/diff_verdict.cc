@@ -32,7 +32,7 @@ bool can_prove(const DiffRow& row, bool interleaved, const DiffOptions& options)
 std::int64_t clock_tick(const CasePair& pair) {
   std::int64_t tick = 0;
   std::set<std::int64_t> values;
-  for (const Case* side : {&pair.base, &pair.test}) {
+  for (const CaseRecords* side : {&pair.base, &pair.test}) {
     for (const records::RunRecord* run : side->measured()) {
       for (const records::RankSamples& rank : run->ranks) {
         for (const std::int64_t ns : rank.step_ns) {
@@ -70,7 +70,7 @@ bool is_coarse(const DiffRow& row, const DiffOptions& options) {
   return rounding > wanted * row.base_s->value;
 }
 
-bool has_invalid(const Case& one) {
+bool has_invalid(const CaseRecords& one) {
   return !is_valid(one) || std::ranges::any_of(one.runs, [](const records::RunRecord* run) {
     return std::ranges::any_of(run->warnings, [](const records::Warning& warning) {
       return warning.code == kInvalidOperation;

@@ -18,7 +18,6 @@
 namespace paceline::report {
 namespace {
 
-using records::Configuration;
 using records::RunRecord;
 
 constexpr int kFifthStep = 5;
@@ -73,7 +72,7 @@ bool is_own(const RunRecord& record) {
 
 // Whether Paceline's strategy changes by design what is trained.  A strategy that is not known here
 // counts as one that does.
-bool trains_otherwise(const Configuration& c) {
+bool trains_otherwise(const cases::Case& c) {
   if (c.strategy == "none") {
     return c.ranks > 1;
   }
@@ -84,7 +83,7 @@ bool trains_otherwise(const Configuration& c) {
   }
 }
 
-bool is_reduced(const Configuration& c) { return c.dtype == "bf16" || c.dtype == "amp"; }
+bool is_reduced(const cases::Case& c) { return c.dtype == "bf16" || c.dtype == "amp"; }
 
 bool ends_in(std::string_view name, std::string_view end) { return name.ends_with(end); }
 
@@ -92,7 +91,7 @@ bool is_of_last(std::string_view name) { return name == "loss" || ends_in(name, 
 
 // Returns the share of the weights that weight decay alone removes in `steps` steps.  Returns 0 if
 // the optimizer adds decay to gradients that it rescales.
-double decayed_share(const Configuration& c, int steps) {
+double decayed_share(const cases::Case& c, int steps) {
   const double each = c.learning_rate * c.weight_decay;
   if (c.optimizer == "sgd") {
     double velocity = 0;
@@ -108,7 +107,7 @@ double decayed_share(const Configuration& c, int steps) {
 
 // Returns how far apart equal trainings may leave the norm of the weights, relative to the norm.
 double weights_tolerance(const RunRecord& record, bool last, double norm) {
-  const Configuration& c = record.configuration;
+  const cases::Case& c = record.configuration;
   const int steps = last ? c.warmup + c.steps : kFifthStep;
   const double update = number(record, last ? "update_norm_last" : "update_norm_fifth").value_or(0);
   return kNormTolerance + kShareOfUpdate * update / std::max(norm, 1e-300) +
@@ -156,20 +155,20 @@ std::optional<double> value_of(const RunRecord& record, const TrainingQuantity& 
 // Whether programs without faults would have equal values: for parameters and FLOPs the networks
 // must be equal, for the other quantities the trainings.
 bool asked_alike(const RunRecord& a, const RunRecord& b, const TrainingQuantity& quantity) {
-  const Configuration& x = a.configuration;
-  const Configuration& y = b.configuration;
+  const cases::Case& x = a.configuration;
+  const cases::Case& y = b.configuration;
   const std::string_view name = quantity.name;
   if (!cases::same_in(x, y,
-                      {&Configuration::model, &Configuration::image_size, &Configuration::classes,
-                       &Configuration::sequence_length})) {
+                      {&cases::Case::model, &cases::Case::image_size, &cases::Case::classes,
+                       &cases::Case::sequence_length})) {
     return false;
   }
   if (name == "parameters" || name == "flops") {
     return true;
   }
   return cases::same_in(x, y,
-                        {cases::Part::kTraining, &Configuration::ranks, &Configuration::dtype,
-                         &Configuration::start}) &&
+                        {cases::Part::kTraining, &cases::Case::ranks, &cases::Case::dtype,
+                         &cases::Case::start}) &&
          (!is_of_last(name) || x.warmup + x.steps == y.warmup + y.steps);
 }
 
@@ -192,7 +191,7 @@ std::optional<Values> compared(const RunRecord& mine, const RunRecord& theirs,
 }
 
 // Returns the first run of the case that succeeded, if the case trains a network; else null.
-const RunRecord* trained_run(const Case& one) {
+const RunRecord* trained_run(const CaseRecords& one) {
   const auto runs = one.measured();
   return runs.empty() || !trains_network(*runs.front()) ? nullptr : runs.front();
 }
@@ -200,16 +199,16 @@ const RunRecord* trained_run(const Case& one) {
 // Compares a run, quantity by quantity, with that of the first case that states it, and names the
 // first difference.
 std::optional<std::string> difference_from_first(const RunRecord& mine,
-                                                 const std::vector<Case>& all) {
+                                                 const std::vector<CaseRecords>& all) {
   for (const TrainingQuantity& quantity : kQuantities) {
-    for (const Case& other : all) {
+    for (const CaseRecords& other : all) {
       const RunRecord* theirs = trained_run(other);
       if (theirs == nullptr || theirs->experiment != mine.experiment) {
         continue;
       }
       const auto values = compared(mine, *theirs, quantity);
       if (values && values->differ) {
-        const Configuration& c = theirs->configuration;
+        const cases::Case& c = theirs->configuration;
         return fmt::format("its {} is {}, {}'s {}", quantity.words, values->mine,
                            c.label.empty() ? c.strategy : c.label, values->theirs);
       }
@@ -242,8 +241,8 @@ std::map<const RunRecord*, std::string> not_comparable(std::span<const RunRecord
   if (std::ranges::all_of(records, is_own)) {
     return found;
   }
-  const std::vector<Case> all = group_cases(records);
-  for (const Case& one : all) {
+  const std::vector<CaseRecords> all = group_cases(records);
+  for (const CaseRecords& one : all) {
     const RunRecord* mine = trained_run(one);
     const auto reason = mine == nullptr ? std::nullopt : difference_from_first(*mine, all);
     for (const RunRecord* run : one.runs) {

@@ -49,7 +49,7 @@ std::string_view key_of(std::string_view option) { return option.substr(0, optio
 
 /// Returns the options that differ from the defaults of the strategy's parts; empty for a strategy
 /// that this program does not know.
-std::set<std::string> unusual_options(const records::Configuration& c) {
+std::set<std::string> unusual_options(const cases::Case& c) {
   const auto options_of = [&c](const std::string& strategy) {
     std::set<std::string> options;
     const auto spec = strategies::parse_strategy(strategy, {.bucket_mb = c.bucket_mb});
@@ -71,7 +71,7 @@ std::set<std::string> unusual_options(const records::Configuration& c) {
   }
 }
 
-std::string with_source(std::string label, const Case& one) {
+std::string with_source(std::string label, const CaseRecords& one) {
   const std::string_view source = records::name_of(one.first().source);
   if (one.first().source != records::Source::kMeasured && label != source) {
     label += fmt::format(" ({})", source);
@@ -82,7 +82,7 @@ std::string with_source(std::string label, const Case& one) {
 /// The texts by which cases can differ, with their names.
 using NamedTexts = cases::Texts;
 
-NamedTexts texts_of(const Case& one) {
+NamedTexts texts_of(const CaseRecords& one) {
   NamedTexts texts = cases::texts_of(one.configuration());
   texts.emplace_back("experiment", one.first().experiment);
   return texts;
@@ -135,8 +135,8 @@ std::vector<std::string> telling_names(const std::vector<NamedTexts>& rows, bool
 }
 
 /// Returns the label of a case followed by its texts with the `telling` names.
-std::string told_apart(const Case& one, const std::string& short_strategy, const NamedTexts& texts,
-                       const std::vector<std::string>& telling) {
+std::string told_apart(const CaseRecords& one, const std::string& short_strategy,
+                       const NamedTexts& texts, const std::vector<std::string>& telling) {
   const bool own = has_own_label(one.configuration());
   std::string label = with_source(own ? one.configuration().label : short_strategy, one);
   for (const std::string& name : telling) {
@@ -151,7 +151,7 @@ std::string told_apart(const Case& one, const std::string& short_strategy, const
 
 }  // namespace
 
-bool is_valid(const Case& one) {
+bool is_valid(const CaseRecords& one) {
   return std::ranges::all_of(one.runs, [](const records::RunRecord* run) { return run->valid(); });
 }
 
@@ -165,14 +165,14 @@ std::string without_ranks(std::string label, int ranks) {
   return label;
 }
 
-bool has_own_label(const records::Configuration& c) {
+bool has_own_label(const cases::Case& c) {
   return !c.label.empty() && c.label != c.strategy &&
          c.label != strategies::names_in_text(c.strategy);
 }
 
-std::vector<std::string> short_strategies(const std::vector<const records::Configuration*>& cases) {
+std::vector<std::string> short_strategies(const std::vector<const cases::Case*>& cases) {
   std::map<std::string, std::size_t> having;  // number of strategies with a part, or an option
-  for (const records::Configuration* c : cases) {
+  for (const cases::Case* c : cases) {
     for (const PartText& part : parts_of_text(c->strategy)) {
       ++having[part.name];
       for (const std::string& option : part.options) {
@@ -181,7 +181,7 @@ std::vector<std::string> short_strategies(const std::vector<const records::Confi
     }
   }
   std::vector<std::string> texts;
-  for (const records::Configuration* c : cases) {
+  for (const cases::Case* c : cases) {
     const std::set<std::string> unusual = unusual_options(*c);
     texts.push_back(strategy_text(
         parts_of_text(c->strategy), [&](const std::string& name, const std::string& option) {
@@ -231,36 +231,35 @@ bool names_strategy(std::string_view name, const std::string& strategy) {
                             });
 }
 
-std::string plain_label(const Case& one) {
-  const records::Configuration& c = one.configuration();
+std::string plain_label(const CaseRecords& one) {
+  const cases::Case& c = one.configuration();
   const std::string& label = c.label.empty() ? c.strategy : c.label;
   return with_source(label.empty() ? "-" : label, one);
 }
 
-std::vector<std::string> unique_labels(const std::vector<Case>& cases) {
-  std::map<std::string, std::vector<const Case*>> namesakes;
-  for (const Case& one : cases) {
+std::vector<std::string> unique_labels(const std::vector<CaseRecords>& cases) {
+  std::map<std::string, std::vector<const CaseRecords*>> namesakes;
+  for (const CaseRecords& one : cases) {
     namesakes[plain_label(one)].push_back(&one);
   }
-  std::map<const Case*, std::string> label_of;
+  std::map<const CaseRecords*, std::string> label_of;
   for (const auto& [label, same] : namesakes) {
-    std::vector<const records::Configuration*> configurations;
+    std::vector<const cases::Case*> configurations;
     std::vector<NamedTexts> rows;
-    for (const Case* one : same) {
+    for (const CaseRecords* one : same) {
       configurations.push_back(&one->configuration());
       rows.push_back(texts_of(*one));
     }
     const std::vector<std::string> strategies = short_strategies(configurations);
     const std::vector<std::string> telling = telling_names(
-        rows, std::ranges::any_of(configurations, [](const records::Configuration* c) {
-          return has_own_label(*c);
-        }));
+        rows, std::ranges::any_of(configurations,
+                                  [](const cases::Case* c) { return has_own_label(*c); }));
     for (std::size_t i = 0; i < same.size(); ++i) {
       label_of[same[i]] = told_apart(*same[i], strategies[i], rows[i], telling);
     }
   }
   std::vector<std::string> labels;
-  for (const Case& one : cases) {
+  for (const CaseRecords& one : cases) {
     labels.push_back(label_of[&one] + (is_valid(one) ? "" : " (INVALID)"));
   }
   return labels;

@@ -24,7 +24,7 @@ namespace {
 using records::RunRecord;
 
 // Returns the tokens of an example; null for a network that does not read text.
-Json tokens_of(const records::Configuration& c) {
+Json tokens_of(const cases::Case& c) {
   const auto names = plan::network_names();
   if (std::ranges::find(names, c.model) == names.end()) {
     return nullptr;
@@ -45,7 +45,7 @@ Json record_json(const RunRecord& record) {
   return json;
 }
 
-Json case_json(const Case& one, const RunRecord* first) {
+Json case_json(const CaseRecords& one, const RunRecord* first) {
   constexpr double kLevel = 0.95;
   const std::size_t tries = one.measured().size();
   Json runs = Json::array();
@@ -79,9 +79,9 @@ Json layout_input(std::span<const RunRecord> records) {
   for (const RunRecord& record : records) {
     all["records"].push_back(record_json(record));
   }
-  std::vector<const records::Configuration*> configurations;
-  const std::vector<Case> cases = group_cases(records);
-  for (const Case& one : cases) {
+  std::vector<const cases::Case*> configurations;
+  const std::vector<CaseRecords> cases = group_cases(records);
+  for (const CaseRecords& one : cases) {
     all["cases"].push_back(case_json(one, records.data()));
     configurations.push_back(&one.configuration());
   }

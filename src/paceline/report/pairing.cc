@@ -28,7 +28,7 @@ bool contains(const Names& names, std::string_view name) {
 
 // Returns the text of a key as select_records() compares it, also of a `framework` that the JSON
 // form omits.
-std::optional<std::string> value_of(const records::Configuration& c, std::string_view key) {
+std::optional<std::string> value_of(const cases::Case& c, std::string_view key) {
   if (key == "framework" && c.framework.empty()) {
     return "paceline";
   }
@@ -42,7 +42,7 @@ std::optional<std::string> value_of(const records::Configuration& c, std::string
 
 // Returns the strategies as tables show them.
 std::vector<std::string> shortened(std::span<const RunRecord> records) {
-  std::vector<const records::Configuration*> configurations;
+  std::vector<const cases::Case*> configurations;
   for (const RunRecord& record : records) {
     configurations.push_back(&record.configuration);
   }
@@ -53,12 +53,13 @@ constexpr std::size_t kNever = std::numeric_limits<std::size_t>::max();
 
 // Returns the index of the test case that each base case is paired with, or kNever.  The nearest
 // cases are paired first; two cases are a pair if each is the other's only candidate so near.
-std::vector<std::size_t> partners_of(const std::vector<Case>& base, const std::vector<Case>& test) {
+std::vector<std::size_t> partners_of(const std::vector<CaseRecords>& base,
+                                     const std::vector<CaseRecords>& test) {
   std::vector<std::vector<std::size_t>> distances;  // [index of base][index of test]
   std::set<std::size_t> levels;
-  for (const Case& one : base) {
+  for (const CaseRecords& one : base) {
     std::vector<std::size_t>& row = distances.emplace_back();
-    for (const Case& other : test) {
+    for (const CaseRecords& other : test) {
       row.push_back(distance_of(one, other).value_or(kNever));
     }
     levels.insert(row.begin(), row.end());
@@ -93,8 +94,8 @@ std::vector<std::size_t> partners_of(const std::vector<Case>& base, const std::v
 }  // namespace
 
 Pairing pair_cases(std::span<const RunRecord> base, std::span<const RunRecord> test) {
-  std::vector<Case> before = group_across_experiments(base);
-  std::vector<Case> after = group_across_experiments(test);
+  std::vector<CaseRecords> before = group_across_experiments(base);
+  std::vector<CaseRecords> after = group_across_experiments(test);
   const std::vector<std::size_t> partners = partners_of(before, after);
   Pairing pairing;
   std::set<std::size_t> taken;
@@ -103,7 +104,7 @@ Pairing pair_cases(std::span<const RunRecord> base, std::span<const RunRecord> t
       pairing.only_base.push_back(before[b]);
       continue;
     }
-    const Case& other = after[partners[b]];
+    const CaseRecords& other = after[partners[b]];
     taken.insert(partners[b]);
     pairing.pairs.push_back({before[b], other, differences_of(before[b], other)});
   }

@@ -14,20 +14,20 @@ namespace paceline::report {
 
 /// A case of the base and the case of the test that it is compared with.
 struct CasePair {
-  Case base;
-  Case test;
+  CaseRecords base;
+  CaseRecords test;
   std::vector<Difference> differences;  // between their configurations
 };
 
 struct Pairing {
   std::vector<CasePair> pairs;  // in the order of the base's cases
-  std::vector<Case> only_base;
-  std::vector<Case> only_test;
+  std::vector<CaseRecords> only_base;
+  std::vector<CaseRecords> only_test;
 };
 
 /// Pairs the cases of two sets of records, regardless of their order.
 ///
-/// A case is all runs of equal `Configuration::key()` and source.  First, cases of equal key and
+/// A case is all runs of equal `cases::Case::key()` and source.  First, cases of equal key and
 /// source are paired, then those whose keys are equal as far as a Paceline log states them.  Of the
 /// remaining cases, two are paired if they do the same work (model, batch and image size, classes,
 /// ranks, micro-batches) and no other candidate of either differs in as few further keys: a changed

@@ -40,7 +40,7 @@ std::optional<double> rate_of(const RunRecord& run) {
   for (const records::RankSamples& rank : run.ranks) {
     steps = std::max(steps, rank.step_ns.size());
   }
-  const records::Configuration& c = run.configuration;
+  const cases::Case& c = run.configuration;
   const std::int64_t window = window_ns(run);
   if (run.error || steps == 0 || window == 0 || c.has_tables() || !c.states("batch_size") ||
       !c.states("ranks")) {

@@ -20,10 +20,9 @@
 namespace paceline::report {
 namespace {
 
-using records::Configuration;
 using records::RunRecord;
 
-RunSeconds step_seconds(const Case& one) {
+RunSeconds step_seconds(const CaseRecords& one) {
   RunSeconds runs;
   for (const RunRecord* run : one.measured()) {
     runs.push_back(slowest_step_s(*run));
@@ -32,8 +31,8 @@ RunSeconds step_seconds(const Case& one) {
 }
 
 // Whether `one` trains on one rank what `other` trains on many.
-bool is_one_rank_twin(const Configuration& one, const Configuration& other) {
-  using C = Configuration;
+bool is_one_rank_twin(const cases::Case& one, const cases::Case& other) {
+  using C = cases::Case;
   return one.states("ranks") && one.ranks == 1 &&
          cases::same_but(
              one, other,
@@ -46,7 +45,7 @@ bool is_one_rank_twin(const Configuration& one, const Configuration& other) {
 
 // Whether two cases have the same source, or `test` is an external command and `base` the same
 // training measured by Paceline without a strategy.
-bool is_comparable(const Case& base, const Case& test) {
+bool is_comparable(const CaseRecords& base, const CaseRecords& test) {
   return base.first().source == test.first().source ||
          (test.first().source == records::Source::kExternal &&
           base.first().source == records::Source::kMeasured &&
@@ -55,10 +54,11 @@ bool is_comparable(const Case& base, const Case& test) {
 
 // Returns the index of the case that scaling is measured against: the same training on one rank,
 // preferably without a strategy, else with the same one.
-std::optional<std::size_t> find_baseline(const Case& test, const std::vector<Case>& cases) {
+std::optional<std::size_t> find_baseline(const CaseRecords& test,
+                                         const std::vector<CaseRecords>& cases) {
   std::optional<std::size_t> best;
   for (std::size_t i = 0; i < cases.size(); ++i) {
-    const Configuration& c = cases[i].configuration();
+    const cases::Case& c = cases[i].configuration();
     if (!is_comparable(cases[i], test) || cases[i].measured().empty() ||
         !is_one_rank_twin(c, test.configuration())) {
       continue;
@@ -94,14 +94,14 @@ double samples_per_step(const RunRecord& run) {
                                : std::accumulate(samples.begin(), samples.end(), 0.0) /
                                      static_cast<double>(samples.size());
   }
-  const Configuration& c = run.configuration;
+  const cases::Case& c = run.configuration;
   if (counted == 0 && c.states("ranks") && c.states("batch_size")) {
     counted = static_cast<double>(training_ranks(run)) * c.batch_size;
   }
   return counted;
 }
 
-std::vector<stats::Window> windows_of(const Case& one) {
+std::vector<stats::Window> windows_of(const CaseRecords& one) {
   std::vector<stats::Window> windows;
   if (std::ranges::any_of(one.measured(),
                           [](const RunRecord* run) { return samples_per_step(*run) == 0; })) {
@@ -119,12 +119,12 @@ std::vector<stats::Window> windows_of(const Case& one) {
   return windows;
 }
 
-std::optional<stats::Estimate> efficiency(const Case& base, const Case& test) {
+std::optional<stats::Estimate> efficiency(const CaseRecords& base, const CaseRecords& test) {
   if (&base == &test || base.measured().empty() || test.measured().empty() ||
       !test.configuration().states("ranks")) {
     return std::nullopt;
   }
-  const auto ranks = [](const Case& one) {
+  const auto ranks = [](const CaseRecords& one) {
     return static_cast<double>(training_ranks(*one.measured().front()));
   };
   const auto base_windows = windows_of(base);
@@ -139,7 +139,7 @@ bool nothing_crosses(const RunRecord& run) {
 
 // Returns the exposed communication from the pairs of the runs; if runs have none, as predictions,
 // from the difference of their steps with and without communication.
-std::optional<stats::Estimate> exposed(const Case& one) {
+std::optional<stats::Estimate> exposed(const CaseRecords& one) {
   RunSeconds pairs;
   RunSeconds with;
   RunSeconds without;
@@ -157,7 +157,7 @@ std::optional<stats::Estimate> exposed(const Case& one) {
   return with.empty() ? stats::center_of_pairs(pairs) : stats::paired_difference(with, without);
 }
 
-std::optional<stats::Estimate> data_wait(const Case& one) {
+std::optional<stats::Estimate> data_wait(const CaseRecords& one) {
   RunSeconds runs;
   for (const RunRecord* run : one.measured()) {
     if (const auto seconds = longest_data_wait_s(*run)) {
@@ -198,7 +198,7 @@ std::optional<Lateness> lateness_of(const std::vector<const records::RunRecord*>
                   .most_steps = most};
 }
 
-void add_failures(CaseSummary& row, const Case& one) {
+void add_failures(CaseSummary& row, const CaseRecords& one) {
   for (const RunRecord* run : one.runs) {
     for (const records::Warning& warning : run->warnings) {
       add_once(row.warnings, warning);
@@ -226,7 +226,7 @@ bool later(const records::LinkCheck& left, const records::LinkCheck& right) {
   return rank(left) > rank(right);
 }
 
-void add_runs(CaseSummary& row, const Case& one) {
+void add_runs(CaseSummary& row, const CaseRecords& one) {
   add_failures(row, one);
   double losses = 0;
   int trained_runs = 0;
@@ -264,7 +264,7 @@ void add_runs(CaseSummary& row, const Case& one) {
   }
 }
 
-CaseSummary make_row(const Case& one) {
+CaseSummary make_row(const CaseRecords& one) {
   CaseSummary row;
   row.configuration = said_configuration(one);
   row.source = one.first().source;
@@ -285,7 +285,7 @@ CaseSummary make_row(const Case& one) {
 
 using Reasons = std::map<const RunRecord*, std::string>;
 
-std::optional<std::string> reason_of(const Case& one, const Reasons& reasons) {
+std::optional<std::string> reason_of(const CaseRecords& one, const Reasons& reasons) {
   for (const RunRecord* run : one.runs) {
     if (const auto found = reasons.find(run); found != reasons.end()) {
       return found->second;
@@ -310,7 +310,7 @@ GroupSummary make_table(const CaseGroup& group, const Reasons& reasons) {
     }
   }
   for (std::size_t i = 0; i < group.rows.size(); ++i) {
-    const Case& one = group.rows[i];
+    const CaseRecords& one = group.rows[i];
     CaseSummary& row = table.rows.emplace_back(make_row(one));
     row.label = labels[i];
     if (const auto reason = reason_of(one, reasons)) {

@@ -28,7 +28,7 @@ struct CaseSummary {
   std::string label;  // unique within its table
   records::Source source = records::Source::kMeasured;
   std::string experiment;
-  records::Configuration configuration;
+  cases::Case configuration;
   std::vector<const records::RunRecord*> runs{};  // all runs of the case
 
   std::size_t failed_runs = 0;

@@ -14,8 +14,6 @@
 namespace paceline::report {
 namespace {
 
-using records::Configuration;
-
 constexpr auto kAsked = &CaseSummary::configuration;
 
 double seconds(std::int64_t ns) { return static_cast<double>(ns) * 1e-9; }
@@ -125,15 +123,15 @@ class Builder {
         .data("case", &CaseSummary::label);
     all_.data("source", &CaseSummary::source, records::name_of);
     all_.data("experiment", &CaseSummary::experiment);
-    add_setting("model", "model", &Configuration::model);
-    add_setting("batch_size_per_rank", "batch_size", &Configuration::batch_size);
+    add_setting("model", "model", &cases::Case::model);
+    add_setting("batch_size_per_rank", "batch_size", &cases::Case::batch_size);
     all_.add({.name = "ranks"})
-        .data("ranks", kAsked, stated("ranks", &Configuration::ranks))
+        .data("ranks", kAsked, stated("ranks", &cases::Case::ranks))
         .note("ranks", ranks_note(cases_));
-    add_setting("strategy", "strategy", &Configuration::strategy);
-    add_setting("engine", "engine", &Configuration::engine);
-    add_setting("device", "device", &Configuration::device);
-    add_setting("dtype", "dtype", &Configuration::dtype);
+    add_setting("strategy", "strategy", &cases::Case::strategy);
+    add_setting("engine", "engine", &cases::Case::engine);
+    add_setting("device", "device", &cases::Case::device);
+    add_setting("dtype", "dtype", &cases::Case::dtype);
   }
 
   template <class Member>

@@ -28,7 +28,7 @@ std::optional<std::string> common(const std::vector<CaseSummary>& rows, Show sho
 }
 
 // Returns the bucket size from the strategy's canonical text; empty if the strategy has no buckets.
-std::string bucket_of(const records::Configuration& c) {
+std::string bucket_of(const cases::Case& c) {
   const std::string size = option_of(c.strategy, "bucket-mb");
   return size.empty() ? "" : fmt::format("bucket {} MiB", size);
 }
@@ -47,8 +47,7 @@ std::optional<std::string> common_strategy(const std::vector<CaseSummary>& rows)
   const bool named = std::ranges::any_of(rows, [](const CaseSummary& row) {
     return row.source != records::Source::kPredicted || row.configuration.label.empty();
   });
-  return named ? std::nullopt
-               : common(rows, [](const records::Configuration& c) { return c.strategy; });
+  return named ? std::nullopt : common(rows, [](const cases::Case& c) { return c.strategy; });
 }
 
 // Returns the data that all rows share; predictions, imported results and commands do not state it.
@@ -57,13 +56,13 @@ std::optional<std::string> common_data(const std::vector<CaseSummary>& rows) {
     return row.source == records::Source::kMeasured || row.source == records::Source::kExternal;
   });
   const std::string synthetic = trained ? "synthetic data" : "";
-  return common(rows, [&](const records::Configuration& c) {
+  return common(rows, [&](const cases::Case& c) {
     return !c.data.empty() ? fmt::format("data {}", c.data) : c.command.empty() ? synthetic : "";
   });
 }
 
 // Returns type and device; imported results may lack either.
-std::string type_on_device(const records::Configuration& c) {
+std::string type_on_device(const cases::Case& c) {
   const std::string type = c.dtype == "-" ? "" : c.dtype;
   return c.device.empty() ? type : fmt::format("{} on {}", type.empty() ? "-" : type, c.device);
 }
@@ -71,7 +70,6 @@ std::string type_on_device(const records::Configuration& c) {
 }  // namespace
 
 std::string heading_of(const GroupSummary& group) {
-  using records::Configuration;
   const std::vector<CaseSummary>& rows = group.rows;
   std::vector<std::string> facts;
   const auto add = [&](const std::optional<std::string>& fact) {
@@ -79,29 +77,28 @@ std::string heading_of(const GroupSummary& group) {
       facts.push_back(*fact);
     }
   };
-  const auto add_text = [&](const std::string& words, std::string Configuration::*member) {
-    add(common(rows, [&](const Configuration& c) {
-      return (c.*member).empty() ? "" : words + c.*member;
-    }));
+  const auto add_text = [&](const std::string& words, std::string cases::Case::*member) {
+    add(common(rows,
+               [&](const cases::Case& c) { return (c.*member).empty() ? "" : words + c.*member; }));
   };
   add(common_strategy(rows));
-  add(common(rows, [](const Configuration& c) {
+  add(common(rows, [](const cases::Case& c) {
     return c.image_size == 0 ? "" : fmt::format("{0} x {0} pixels", c.image_size);
   }));
-  add(common(rows, [](const Configuration& c) {
+  add(common(rows, [](const cases::Case& c) {
     return c.sequence_length == 0 ? "" : fmt::format("sequences of {}", c.sequence_length);
   }));
   add(common_data(rows));
   add(common(rows, type_on_device));
-  add_text("", &Configuration::engine);
-  add_text("cluster ", &Configuration::cluster);
-  add_text("link ", &Configuration::link);
-  add_text("replay of ", &Configuration::replay);
-  add(common(rows, [](const Configuration& c) {
+  add_text("", &cases::Case::engine);
+  add_text("cluster ", &cases::Case::cluster);
+  add_text("link ", &cases::Case::link);
+  add_text("replay of ", &cases::Case::replay);
+  add(common(rows, [](const cases::Case& c) {
     return c.stretch == 1 ? "" : fmt::format("stretched {} times", c.stretch);
   }));
   add(common_bucket(rows));
-  add(common(rows, [](const Configuration& c) {
+  add(common(rows, [](const cases::Case& c) {
     return c.threads == 0 ? "" : counted(c.threads, "thread") + " per rank";
   }));
   const bool batch = std::ranges::none_of(rows, [](const CaseSummary& row) {

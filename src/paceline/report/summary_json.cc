@@ -127,7 +127,7 @@ Json summary_json(const SummaryReport& report, std::span<const RunRecord> record
     table["time"] = format_json(time_format(group.rows));
     table["rate"] = format_json(rate_format(group.rows));
     table["cases"] = Json::array();
-    std::vector<const records::Configuration*> configurations;
+    std::vector<const cases::Case*> configurations;
     for (const CaseSummary& one : group.rows) {
       configurations.push_back(&one.configuration);
     }

@@ -14,7 +14,7 @@ records::RunRecord one_step_record(const std::string& experiment, const std::str
   records::RunRecord one;
   one.source = records::Source::kExternal;
   one.experiment = experiment;
-  records::Configuration& c = one.configuration;
+  cases::Case& c = one.configuration;
   c.label = c.model = label;
   c.strategy = c.engine = c.device = c.dtype = c.optimizer = "";
   c.batch_size = c.steps = 1;
