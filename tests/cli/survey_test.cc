@@ -212,8 +212,7 @@ TEST_F(Survey, ACaseThatIsRejectedBeforeItStartsIsAFailedOne) {
   }
   const Outcome dry = run(line + "bsp --ranks 1000000,1 --dry-run");
   EXPECT_EQ(dry.exit_code, 1) << dry.err;
-  EXPECT_NE(dry.out.find(" on 1000000 x cpu: rejected: --ranks: '1000000' on "), std::string::npos)
-      << dry.out;
+  EXPECT_NE(dry.out.find(": rejected: --ranks: '1000000' on "), std::string::npos) << dry.out;
 }
 
 // PowerSGD takes whole tensors, and whether the schedule cuts them is known once layers and

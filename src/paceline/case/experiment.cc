@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "paceline/base/error.h"
+#include "paceline/case/adapters.h"
 #include "paceline/case/check.h"
 #include "paceline/case/command_keys.h"
 #include "paceline/case/field.h"
@@ -279,6 +280,11 @@ class Expansion {
     try {
       check(partial, c);
     } catch (const UsageError& error) {
+      const std::string& framework = partial.configuration.framework;
+      if (!framework.empty() && framework != "paceline" &&
+          !find_adapter(machine_.adapters, framework)) {
+        throw;  // a misspelled name is not a case
+      }
       why = error.what();
       c.strategy = canonical_strategy(c, where_in(partial));
     }

@@ -276,6 +276,8 @@ void MeasuredFit::solve_from(const Values& start) {
   stats::PriorFit fit =
       stats::fit_with_priors([&](const Values& at) { return residuals_at(at); }, prior_, start);
   objective_ = squares_at(fit.at);
+  const auto residuals = static_cast<double>(residuals_at(fit.at).size());
+  scatter_ = std::sqrt(std::max(1.0, objective_ / residuals));
   at_ = std::move(fit.at);
   covariance_ = std::move(fit.covariance);
   influence_ = std::move(fit.influence);

@@ -168,6 +168,7 @@ class MeasuredFit {
   void start_at_best_rate();
   void check_explained() const;
   void explain();
+  void warn_of_constants();
   MeasuredConstant constant_of(std::size_t k) const;
   /// Returns the words of the figure that determines unknown `k` most; empty if none determines it.
   std::string determined_by(std::size_t k) const;
@@ -184,6 +185,10 @@ class MeasuredFit {
   Values prior_, start_, at_;
   std::vector<Values> covariance_, influence_;
   double objective_ = 0;
+  /// The factor of all errors of the fit: the root of objective_ over the number of residuals, by
+  /// which the figures scatter more than their own errors say; at least 1 (Birge, Physical Review
+  /// 40, 1932).
+  double scatter_ = 1;
   double crowding_ = 1;  // at the largest number of ranks
   int least_batch_ = 0, most_batch_ = 0;
   double first_guess_s_ = 0, fixed_s_ = 0;

@@ -83,8 +83,9 @@ void MeasuredFit::put_distance(const PredictRequest& request, StepErrors& errors
   errors.strategy = same_strategy || request.ranks == 1 ? 0 : kOfAnotherStrategy;
   // The error from one rank to several includes that of their strategy.
   const double company = joined ? kOfCompany * kOfCompany - errors.strategy * errors.strategy : 0;
-  errors.job = std::sqrt(kErrorOfAFigure * kErrorOfAFigure + std::pow(kOfDoubledRanks * ranks, 2) +
-                         company + std::pow(kOfDoubledBatch * batch, 2));
+  errors.job =
+      std::sqrt(std::pow(kErrorOfAFigure * scatter_, 2) + std::pow(kOfDoubledRanks * ranks, 2) +
+                company + std::pow(kOfDoubledBatch * batch, 2));
 }
 
 StepErrors MeasuredFit::errors_of(const PredictRequest& asked) const {
@@ -106,13 +107,16 @@ StepErrors MeasuredFit::errors_of(const PredictRequest& asked) const {
     slope.push_back((log_step(moved) - errors.log_step_s) / step);
   }
   errors.constants = independent_errors(covariance_, slope);
+  for (double& error : errors.constants) {
+    error *= scatter_;
+  }
   put_distance(request, errors);
   return errors;
 }
 
 MeasuredConstant MeasuredFit::constant_of(std::size_t k) const {
   const double middle = at_[k];
-  const double reach = kOf95 * std::sqrt(covariance_[k][k]);
+  const double reach = kOf95 * scatter_ * std::sqrt(covariance_[k][k]);
   MeasuredConstant constant;
   const auto logarithmic = [&](double usual) {
     constant.value = usual * std::exp(middle);
@@ -174,10 +178,32 @@ std::string MeasuredFit::determined_by(std::size_t k) const {
   return checked_[static_cast<std::size_t>(strongest - influence_[k].begin())].figure.words;
 }
 
+/// Warns of constants of links that are far from what the cluster's description makes likely.
+void MeasuredFit::warn_of_constants() {
+  constexpr double kFar = 3;  // standard deviations
+  for (std::size_t k = 0; described_ && k < unknowns_.size(); ++k) {
+    const double away = std::abs(at_[k]) / prior_[k];
+    const bool compute =
+        unknowns_[k] == Unknown::kCompute || unknowns_[k] == Unknown::kComputeOfMore;
+    if (!compute && away > kFar) {
+      warnings_.push_back(
+          {.code = "unlikely-constant",
+           .seen =
+               fmt::format("{} would have to be {:.3g} {}, {:.0f} standard deviations from what "
+                           "the cluster's description makes likely",
+                           constants_[k].name, constants_[k].value, constants_[k].unit, away),
+           .why = "what the figures lose by more ranks or another batch need not be lost in links: "
+                  "input, hosts or slower devices may take it",
+           .advice = "trust predictions near the measured ranks and batches alone"});
+    }
+  }
+}
+
 void MeasuredFit::explain() {
   for (std::size_t k = 0; k < unknowns_.size(); ++k) {
     constants_.push_back(constant_of(k));
   }
+  warn_of_constants();
   constexpr double kUndetermined = 0.5;  // standard deviation of a logarithm
   if (std::sqrt(covariance_[0][0]) > kUndetermined) {
     throw UsageError(fmt::format(

@@ -155,7 +155,7 @@ RunRecord record_of(const std::string& label, int run,
     one.started_at = std::min(one.started_at, point->record->started_at);
     if (is_invalid(*point->record)) {
       one.warnings = {{kInvalidOperation, fmt::format("{} is INVALID", size_text(point->bytes)),
-                       "the link was too slow for it, or its engine moved wrong values",
+                       "the engine was slower than the emulated link, or it moved wrong values",
                        "see its record"}};
     }
   }
