@@ -64,7 +64,7 @@ class Calibration {
     fit_scope(LinkScope::kDevices);
     fit_scope(LinkScope::kHosts);
     if (out_.cluster.link(LinkScope::kDevices) == nullptr) {
-      out_.notes.push_back(
+      out_.notes.emplace_back(
           "nothing says which link joins the devices of a host, so that they share the network's; "
           "give --cluster, or times inside one host");
     }

@@ -49,7 +49,7 @@ template <class Row>
 struct ResultColumn {
   Column head{};
   bool in_tables = false;
-  int place_in_tables = 0;  // columns of equal place keep their listed order
+  int place_in_tables = 0;                        // columns of equal place keep their listed order
   std::function<std::string(const Row&)> text{};  // empty: the cell shows the first of `fields`
   std::function<std::optional<stats::Estimate>(const Row&)> with_interval{};
   Fields<Row> fields{};

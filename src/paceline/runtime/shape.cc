@@ -136,6 +136,20 @@ std::vector<Id> ids_of(const std::vector<std::string>& wanted,
   return ids;
 }
 
+// Sets `order` and `ready` to those of rank 0.
+void take_order(const TracedOrder& all, const std::vector<std::string>& layers,
+                const std::vector<std::string>& parameters, std::vector<plan::ModuleId>& order,
+                std::vector<plan::ParameterId>& ready) {
+  order = ids_of<plan::ModuleId>(all.layers, layers);
+  ready = ids_of<plan::ParameterId>(all.parameters, parameters);
+  if (ready.size() != parameters.size()) {
+    throw UsageError(
+        fmt::format("Rank 0's network has {} parameters that are trained, and this rank's has {}: "
+                    "every rank must be given the same network.",
+                    ready.size(), parameters.size()));
+  }
+}
+
 }  // namespace
 
 TracedNetwork trace(const std::shared_ptr<networks::Network>& network, const std::string& name,
@@ -160,15 +174,8 @@ TracedNetwork trace(const std::shared_ptr<networks::Network>& network, const std
     const BoundGates bound(layers.gated, watch);
     auto ready = run_step(*network, names, registered, batch, traced.flops);
     if (order_of_all) {
-      const TracedOrder all = order_of_all({names_of(order, layers.names), names_of(ready, names)});
-      order = ids_of<plan::ModuleId>(all.layers, layers.names);
-      ready = ids_of<plan::ParameterId>(all.parameters, names);
-      if (ready.size() != names.size()) {
-        throw UsageError(
-            fmt::format("Rank 0's network has {} parameters that are trained, and this "
-                        "rank's has {}: every rank must be given the same network.",
-                        ready.size(), names.size()));
-      }
+      take_order(order_of_all({names_of(order, layers.names), names_of(ready, names)}),
+                 layers.names, names, order, ready);
     }
     for (std::size_t place = 0; place < ready.size(); ++place) {
       found[plan::index_of(ready[place])].ready = place;
