@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-#include "paceline/base/error.h"
+#include "cluster/message_of.h"
 #include "paceline/cluster/cluster.h"
 
 namespace paceline::cluster {
@@ -22,15 +22,6 @@ rate = "1GB/s"
 joins = "devices"
 rate = "9GB/s"
 )";
-
-std::string rejection_of(std::string_view text) {
-  try {
-    parse_cluster(text, "c.toml");
-  } catch (const UsageError& error) {
-    return error.what();
-  }
-  return "no error";
-}
 
 TEST(ClusterCalibration, IsReadAsItIsWritten) {
   Cluster cluster = parse_cluster(kTwoLinks, "c.toml");
@@ -60,7 +51,7 @@ TEST(ClusterCalibration, IsReadAsItIsWritten) {
 
 TEST(ClusterCalibration, RejectsWhatNoLinkCanHave) {
   const auto with = [](const std::string& lines) {
-    return rejection_of(
+    return message_of(
         "[[hosts]]\nname = 'a'\n[[links]]\nrate = '1GB/s'\n[links.calibration]\n"
         "engine = 'nccl'\nfrom_bytes = 8\nto_bytes = 64\n" +
         lines);

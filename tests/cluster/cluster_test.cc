@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "cluster/message_of.h"
 #include "paceline/base/error.h"
 #include "paceline/cluster/cluster_choice.h"
 #include "paceline/cluster/cluster_units.h"
@@ -62,15 +63,6 @@ model = "resnet50"
 batch_size = 64
 samples_per_s = 253.1
 )";
-
-std::string message_of(std::string_view text) {
-  try {
-    parse_cluster(text, "c.toml");
-  } catch (const UsageError& error) {
-    return error.what();
-  }
-  return "no error";
-}
 
 TEST(Cluster, ReadsEveryKey) {
   const Cluster cluster = parse_cluster(kFile, "c.toml");

@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "paceline/rank/external.h"
+#include "rank/command_case.h"
 
 namespace paceline::rank {
 namespace {
@@ -15,13 +16,8 @@ namespace {
 constexpr std::int64_t kSecond = 1'000'000'000;
 
 cases::Case two_steps() {
-  cases::Case c;
-  c.command = "train";
+  cases::Case c = command_of_two_ranks();
   c.model = "command";
-  c.ranks = 2;
-  c.batch_size = 8;
-  c.warmup = 1;
-  c.steps = 2;
   return c;
 }
 

@@ -4,18 +4,10 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "rank/command_case.h"
+
 namespace paceline::rank {
 namespace {
-
-cases::Case command_of_two_ranks() {
-  cases::Case c;
-  c.command = "train";
-  c.ranks = 2;
-  c.batch_size = 8;
-  c.warmup = 1;
-  c.steps = 2;
-  return c;
-}
 
 TEST(OutsideCommand, FillsInWhatItKnows) {
   cases::Case c = command_of_two_ranks();

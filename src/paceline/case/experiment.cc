@@ -281,7 +281,7 @@ class Expansion {
       check(partial, c);
     } catch (const UsageError& error) {
       const std::string& framework = partial.configuration.framework;
-      if (!framework.empty() && framework != "paceline" &&
+      if (!framework.empty() && framework != kPaceline &&
           !find_adapter(machine_.adapters, framework)) {
         throw;  // a misspelled name is not a case
       }

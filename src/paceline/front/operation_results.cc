@@ -102,10 +102,7 @@ void OperationResults::show(const std::string& ended) {
 }
 
 int OperationResults::status() {
-  const bool is_wrong = std::ranges::any_of(records_, [](const records::CommRecord& record) {
-    return record.wrong_elements.value_or(0) > 0;
-  });
-  return is_wrong ? kWrongValuesStatus : 0;
+  return std::ranges::any_of(records_, &records::CommRecord::found_wrong) ? kWrongValuesStatus : 0;
 }
 
 }  // namespace paceline::front
