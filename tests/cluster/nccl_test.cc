@@ -129,6 +129,24 @@ TEST(Nccl, IsNeverFasterThanTheLines) {
   }
 }
 
+// NCCL's own formula counts one hop, and the data passes P - 1.
+TEST(Nccl, ABroadcastTakesEveryHopOfItsRing) {
+  const Machine machine = machine_for(nodes_of("H100-SXM5-80GB", 450e9));
+  for (const plan::Rank hosts : {1, 2, 64, 512}) {
+    for (const std::int64_t bytes : {8, 1 << 20, 1 << 30}) {
+      const NcclChoice found = choice(machine, bytes, hosts, plan::Pattern::kBroadcast);
+      EXPECT_EQ(found.algorithm, NcclAlgorithm::kRing);
+      const auto protocol = static_cast<std::size_t>(found.protocol);
+      const NcclTuning& tuning = *machine.nccl;
+      const double least_us = 7.0 * hosts * tuning.device_hop_us[0][protocol] +
+                              (hosts - 1.0) * tuning.network_hop_us[0][protocol];
+      EXPECT_GE(plan::seconds_of(found.stage.latency), least_us * 1e-6) << hosts << " " << bytes;
+    }
+  }
+  // Base and one hop of LL128 or Simple and the bytes are all that NCCL counts.
+  EXPECT_LT(choice(machine, 1 << 20, 512, plan::Pattern::kBroadcast).model_us, 22);
+}
+
 struct Row {
   std::string system, device;
   double line = 0, us = 0;

@@ -27,6 +27,7 @@ struct Fabric {
   double ranks, hosts, local;  // members, hosts, members a host
   double inside, across;       // reached inside a host, and between hosts
   std::size_t by_nodes;        // index of RatesByNodes
+  bool chooses;                // NCCL's choice is computed, not the expected time
 
   double bytes() const { return static_cast<double>(call.bytes); }
   bool all_reduce() const { return call.pattern == Pattern::kAllReduce; }
@@ -40,18 +41,10 @@ struct Fabric {
   }
   /// Of all channels together, each of `rate` at most.
   double of_channels(const RatesByNodes& rate) const { return tuning.channels * rate[by_nodes]; }
-  double steps() const {
-    switch (call.pattern) {
-      case Pattern::kAllReduce:
-        return 2 * (ranks - 1);
-      case Pattern::kReduceScatter:
-      case Pattern::kAllGather:
-        return ranks - 1;
-      case Pattern::kBroadcast:
-        return ranks;
-    }
-    return ranks;
-  }
+  /// Of a ring.
+  double hops() const { return (all_reduce() ? 2 : 1) * (ranks - 1); }
+  /// By which NCCL computes the rate of a ring.
+  double steps() const { return call.pattern == Pattern::kBroadcast ? ranks : hops(); }
 };
 
 const NcclTuning& tuning_of(const Machine& machine) {
@@ -59,9 +52,10 @@ const NcclTuning& tuning_of(const Machine& machine) {
   return machine.nccl ? *machine.nccl : *unnamed;
 }
 
-Fabric fabric_of(const CollectiveCall& call, const Machine& machine, const NcclLink& device,
-                 const NcclLink& network) {
+Fabric fabric_of(const CollectiveCall& call, const Machine& machine, bool chooses) {
   const NcclTuning& tuning = tuning_of(machine);
+  const NcclLink& device = chooses ? tuning.device : tuning.reached_device();
+  const NcclLink& network = chooses ? tuning.network : tuning.reached_network();
   const Group& group = call.group;
   return {.tuning = tuning,
           .call = call,
@@ -72,7 +66,8 @@ Fabric fabric_of(const CollectiveCall& call, const Machine& machine, const NcclL
           .local = static_cast<double>(group.ranks) / group.hosts,
           .inside = device.share * static_cast<double>(device_line(group, machine)) / kGiga,
           .across = network.share * static_cast<double>(network_line(group, machine)) / kGiga,
-          .by_nodes = static_cast<std::size_t>(std::min<plan::Rank>(group.hosts, 3) - 1)};
+          .by_nodes = static_cast<std::size_t>(std::min<plan::Rank>(group.hosts, 3) - 1),
+          .chooses = chooses};
 }
 
 double of(const NcclTimes& times, Algo algorithm, Proto protocol) {
@@ -102,7 +97,7 @@ double base_us(const NcclTuning& tuning, const NcclLink& link, Algo algorithm, P
 
 double ring_us(const Fabric& fabric, Proto protocol) {
   const bool several = !fabric.one_host();
-  if (fabric.call.pattern == Pattern::kBroadcast) {
+  if (fabric.chooses && fabric.call.pattern == Pattern::kBroadcast) {
     return several ? network_hop(fabric, Algo::kRing, protocol)
                    : device_hop(fabric, Algo::kRing, protocol);
   }
@@ -110,7 +105,7 @@ double ring_us(const Fabric& fabric, Proto protocol) {
   const double post = protocol == Proto::kSimple ? 3 : 1;
   const double inside = device_hop(fabric, Algo::kRing, protocol);
   const double between = several ? (fabric.all_reduce() ? 2 : 1) * (fabric.hosts - 1) : 0;
-  double us = (fabric.steps() - between) * (several ? std::max(inside, post) : inside) +
+  double us = (fabric.hops() - between) * (several ? std::max(inside, post) : inside) +
               between * network_hop(fabric, Algo::kRing, protocol);
   constexpr double kSlice = 64;  // bytes of a channel and step
   if (several && fabric.all_reduce() && protocol == Proto::kSimple &&
@@ -298,19 +293,19 @@ Stage expected(const Fabric& fabric, Algo algorithm, Proto protocol) {
 ///
 /// with the constants of data/nccl_tuning.toml, P ranks on H hosts, L a host:
 ///
-///   ring    base + steps * hop, 2(P-1) steps of an all-reduce, of which
-///           2(H-1) cross the network; rate * P / steps
+///   ring    base + hops, 2(P-1) of an all-reduce, of which 2(H-1) cross the
+///           network, and half as many of the others; rate * P / steps
 ///   tree    base + 2 ((L-1) device hops + log2 H network hops); rate / 2
 ///   NVLS    one hop of a switch that sums; with trees between hosts
 ///   CollNet switches of the network sum; only where it is asked for
 ///
 /// The pair with the smallest time is taken, as NCCL does, which knows nothing of a calibration:
 /// its constants hold for the time that is expected.  For NVLS that time is NCCL's means to choose
-/// and not what is measured: nvls_stage has what is expected.  NVIDIA/nccl v2.30.7,
-/// src/graph/tuning.cc, ncclTopoGetAlgoTime.
+/// and not what is measured: nvls_stage has what is expected.  To choose, NCCL counts one hop of a
+/// broadcast, whose ring passes the data from rank to rank: the expected time has all P-1 hops.
+/// NVIDIA/nccl v2.30.7, src/graph/tuning.cc, ncclTopoGetAlgoTime.
 NcclChoice nccl_choice(const CollectiveCall& call, const Machine& machine) {
-  const NcclTuning& tuning = tuning_of(machine);
-  const Fabric fabric = fabric_of(call, machine, tuning.device, tuning.network);
+  const Fabric fabric = fabric_of(call, machine, true);
   const bool collnet = machine.algorithm == Algorithm::kNcclCollNet;
   std::optional<NcclChoice> best;
   for (const Algo algorithm : kNcclAlgorithms) {
@@ -325,9 +320,7 @@ NcclChoice nccl_choice(const CollectiveCall& call, const Machine& machine) {
       }
     }
   }
-  best->stage =
-      expected(fabric_of(call, machine, tuning.reached_device(), tuning.reached_network()),
-               best->algorithm, best->protocol);
+  best->stage = expected(fabric_of(call, machine, false), best->algorithm, best->protocol);
   return *best;
 }
 
