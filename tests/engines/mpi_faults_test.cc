@@ -61,6 +61,17 @@ TEST(MpiFaults, an_mpirun_that_ends_while_it_starts_leaves_nothing) {
   unsetenv("PACELINE_TEST_MARK");
 }
 
+TEST(MpiFaults, a_missing_mpirun_is_an_error_of_the_user) {
+  try {
+    const launch::MpiManager missing("/no/such/mpirun", 2, 60s);
+    FAIL() << "a program that does not exist has started";
+  } catch (const UsageError& error) {
+    EXPECT_TRUE(
+        std::string(error.what()).starts_with("engine mpi: mpirun ended with exit code 127: env: "))
+        << error.what();
+  }
+}
+
 TEST(MpiFaults, the_start_of_mpirun_ends_at_the_timeout) {
   try {
     const launch::MpiManager late(PACELINE_MPIRUN, 2, 1ms);

@@ -29,6 +29,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto kEndTimeout = 3s;
+constexpr int kNotFound = 127;  // exit code of env for a program that does not exist
 
 // The placeholder's shell script. It writes its variables to a file of its rank, and waits for the
 // end of the pipe. Then it removes the folder if the launcher, process $1, was killed. It opens the
@@ -140,12 +141,16 @@ void MpiManager::read_variables(int ranks, std::chrono::milliseconds timeout,
       const auto ended = lost();
       if (ended || watch.elapsed() > timeout) {
         const std::string said = read_text_if_readable((folder_ / "log").string()).value_or("");
-        throw WorldError(
+        const std::string what =
             fmt::format("engine mpi: {}: {}",
                         ended ? *ended
                               : fmt::format("mpirun did not start {} ranks within {:g} s", ranks,
                                             to_seconds(timeout)),
-                        first_sentence(said)));
+                        first_sentence(said));
+        if (ended && WIFEXITED(*status_) && WEXITSTATUS(*status_) == kNotFound) {
+          throw UsageError(what);
+        }
+        throw WorldError(what);
       }
       std::this_thread::sleep_for(2ms);
     }
