@@ -9,6 +9,7 @@ import mutations
 from nccl_log import FACTOR, HEAD, devices, log, row, sizes, text
 from paceline.readers import nccl_tests
 from paceline.readers.checks import Invalid
+from paceline.readers.lines import Source
 from paceline.readers.record import WRONG_VALUES, found_wrong
 
 DATA = Path(__file__).parent / "data" / "nccl_tests"
@@ -100,6 +101,17 @@ class Right(unittest.TestCase):
             [(one["operation"], one["ranks"]) for one in records],
             [("reduce-scatter", 4)] * 3 + [("broadcast", 2)] * 3 + [("message", 8)] * 3,
         )
+
+    def test_programs_without_an_operation_are_left_out_by_name(self):
+        known = log("all_reduce_perf", ["a"] * 4, sizes("all_reduce_perf", 4))
+        other = [one.replace("all_reduce", "alltoallv") for one in known]
+        whole = text(known) + text(other)
+        source = Source("all.log", whole)
+        self.assertEqual(list(nccl_tests.read(source)), list(nccl_tests.read(Source("all.log", text(known)))))
+        (note,) = [one for one in source.notes if "alltoallv" in one]
+        self.assertIn("'alltoallv_perf' is not an operation of Paceline: its 3 rows are left out", note)
+        with self.assertRaisesRegex(Invalid, "'all_sum_perf' is not an operation of Paceline"):
+            read(whole.replace("alltoallv", "all_sum"))
 
     def test_command_lines_name_programs(self):
         parts = []

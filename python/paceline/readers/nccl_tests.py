@@ -10,9 +10,10 @@ import re
 
 from . import nccl_json, nccl_table
 from .checks import Invalid
+from .collective import OPERATIONS
 from .collective_rows import is_again
 from .nccl_json_rows import prints_as
-from .nccl_text import program_in, tables_of
+from .nccl_text import is_program, program_in, tables_of
 
 NAME = "nccl-tests"
 _COLUMNS = re.compile(r"\balgbw\s+busbw\b")
@@ -62,8 +63,17 @@ def _records_of_documents(documents: list, tables: list, named: set, source):
 
 
 def _records_of_tables(tables: list, named: set, source):
+    """Leaves out, with a note, programs of nccl-tests that Paceline has no operation for, beside others."""
     seen = {}
-    for table in tables:
+    programs = [nccl_table.program_of(one, named) for one in tables]
+    any_known = not OPERATIONS.keys().isdisjoint(programs)
+    for table, program in zip(tables, programs):
+        if any_known and program not in OPERATIONS and is_program(program):
+            source.note(
+                table.first,
+                f"'{program}' is not an operation of Paceline: its {len(table.rows)} rows are left out",
+            )
+            continue
         same = repr(
             (
                 [fields for fields, _ in table.rows],

@@ -55,6 +55,10 @@ class Table:
         return self.commands[-1] if self.commands else None
 
 
+def is_program(name: str) -> bool:
+    return _PROGRAM.fullmatch(name) is not None
+
+
 def program_in(line: Line) -> set:
     return set(_PROGRAM.findall(line.text))
 
