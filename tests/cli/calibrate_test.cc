@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // `paceline calibrate` and `paceline comm --predict` from outside, on output of nccl-tests.
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
@@ -226,6 +227,82 @@ TEST_F(Calibrate, TakesTheGenerationFromTheDevicesOfTheLog) {
   EXPECT_EQ(outcome.err,
             "paceline: device 'NVIDIA Z9' is of no known generation: NCCL's constants are those of "
             "generation volta; a file of --cluster may name the device\n");
+}
+
+TEST_F(Calibrate, ReplacesOnlyWhatItWrote) {
+  calibrate(sixteen_a100(), "--cluster lab.toml");
+  calibrate(sixteen_a100(), "--cluster lab.toml");
+  for (const char* const text : {kLab, "my notes\n"}) {
+    write("mine.toml", text);
+    expect_rejected(
+        "calibrate nccl.txt --cluster lab.toml -o mine.toml",
+        "paceline: --output mine.toml: exists, and paceline calibrate did not write it; "
+        "name another file, which a cluster file may name as collectives = \"FILE\"\n");
+    std::ifstream file(folder_ / "mine.toml");
+    EXPECT_EQ(std::string(std::istreambuf_iterator<char>(file), {}), text);
+  }
+}
+
+TEST_F(Calibrate, RejectsTimesOfAnotherDevice) {
+  write("a100.txt", text_of(sixteen_a100()));
+  write("lab.toml", kLab);
+  expect_rejected(
+      "calibrate a100.txt --cluster " PACELINE_SOURCE_DIR
+      "/clusters/8x8-h100-400gb.toml -o mine.toml",
+      "paceline: the times are of device 'NVIDIA A100-SXM4-40GB', and that of --cluster "
+      "is 'H100-SXM5-80GB'\n");
+  Log h100 = sixteen_a100();
+  h100.device = "NVIDIA H100 80GB HBM3";
+  write("h100.txt", text_of(h100));
+  expect_rejected("calibrate a100.txt h100.txt --cluster lab.toml -o mine.toml",
+                  "paceline: the times are of device 'NVIDIA H100 80GB HBM3', and that of other "
+                  "files is 'NVIDIA A100-SXM4-40GB'\n");
+  // A cluster file may write the same device in other words.
+  write("same.toml", std::string(kLab) + "[device]\nname = 'a100'\n");
+  EXPECT_EQ(run("calibrate a100.txt --cluster same.toml -o mine.toml").exit_code, 0);
+}
+
+// The ring of several hosts passes the devices of each, so that the model needs their link too.
+TEST_F(Calibrate, FitsItsOwnTimesWithTheNvlinkOfTheDataSheet) {
+  write("nccl.txt", text_of(sixteen_a100()));
+  const Outcome outcome = run("calibrate nccl.txt -o mine.toml");
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_EQ(outcome.err,
+            "paceline: no file describes the link between the devices of a host: it is taken to be "
+            "NVLink at 300 GB/s, the data sheet's rate of 'NVIDIA A100-SXM4-40GB'\n");
+  for (const PredictedRow& row :
+       predicted("--cluster mine.toml --ranks 16 --min 1MiB --max 256MiB --factor 4")) {
+    EXPECT_LT(std::abs(std::stod(row.error)), 5) << row.bytes;
+  }
+  Log pcie = sixteen_a100();
+  pcie.device = "NVIDIA A100-PCIE-40GB";
+  write("pcie.txt", text_of(pcie));
+  expect_rejected(
+      "calibrate pcie.txt -o other.toml",
+      "paceline: nothing says which link joins the devices of a host, on which times of "
+      "several hosts depend, too; give it with --cluster, or give times inside one "
+      "host\n");
+}
+
+TEST_F(Calibrate, RejectsAFitThatMissesItsOwnTimes) {
+  Log log = sixteen_a100();
+  for (std::size_t i = 0; i < log.times.size(); ++i) {
+    log.times[i].second *= i % 2 == 0 ? 4 : 1;
+  }
+  write("nccl.txt", text_of(log));
+  write("lab.toml", kLab);
+  expect_rejected("calibrate nccl.txt --cluster lab.toml -o mine.toml",
+                  "paceline: engine nccl's model does not give the times of link 'network': "
+                  "all-reduce of ");
+  log = sixteen_a100();
+  log.times.resize(1);
+  log.device = "NVIDIA Z9";
+  log.hosts.resize(8);
+  write("nccl.txt", text_of(log));
+  expect_rejected("calibrate nccl.txt -o mine.toml",
+                  "paceline: the times do not determine the rate of link 'devices'; give it with "
+                  "--cluster, or times of larger sizes\n");
+  EXPECT_FALSE(fs::exists(folder_ / "mine.toml"));
 }
 
 TEST_F(Calibrate, WithoutMeasurementsTheIntervalIsThatOfPublishedTimes) {

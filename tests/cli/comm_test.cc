@@ -159,9 +159,8 @@ TEST_F(Comm, AFileThatCommDidNotWriteIsNotReplaced) {
   const Outcome outcome = run("comm --cluster lab.toml --fit lab.toml --records r.jsonl");
   EXPECT_EQ(outcome.exit_code, 2) << outcome.out;
   EXPECT_EQ(outcome.out,
-            "paceline: --fit lab.toml: is a cluster file that paceline comm did "
-            "not write; name another file, and name it in lab.toml as "
-            "collectives = \"FILE\"\n");
+            "paceline: --fit lab.toml: exists, and paceline comm did not write it; name another "
+            "file, which a cluster file may name as collectives = \"FILE\"\n");
   EXPECT_EQ(text("lab.toml"), lab);
   EXPECT_TRUE(records("r.jsonl").empty());
 }

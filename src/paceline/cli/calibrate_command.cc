@@ -16,6 +16,7 @@
 #include "paceline/base/text.h"
 #include "paceline/cli/job_flags.h"
 #include "paceline/cli/record_files.h"
+#include "paceline/predict/comm_fit.h"
 #include "paceline/records/readers.h"
 #include "paceline/report/console.h"
 #include "paceline/report/table.h"
@@ -135,7 +136,7 @@ int CalibrateCommand::run() const {
       throw UsageError(fmt::format("--output {}: is one of the files that are read", output_));
     }
   }
-  check_writable("--output", output_);
+  predict::check_replaceable("--output", output_, "paceline calibrate");
   std::vector<records::CommRecord> records;
   predict::ClusterFacts facts = this->facts();
   for (const std::string& file : files_) {

@@ -120,7 +120,7 @@ void check_engine(const cases::MachineFacts& machine, cases::OperationSweep& swe
 }
 
 // Throws UsageError if the measurements could not be used for the fit that --fit asks for.
-void check_fit(const cases::OperationSweep& sweep, const std::string& cluster_file) {
+void check_fit(const cases::OperationSweep& sweep) {
   if (sweep.fit.empty()) {
     return;
   }
@@ -141,7 +141,7 @@ void check_fit(const cases::OperationSweep& sweep, const std::string& cluster_fi
     throw UsageError(
         "--fit: a line needs two sizes of an operation; see --min, --max and --factor");
   }
-  predict::check_fit_file(sweep.fit, cluster_file);
+  predict::check_replaceable("--fit", sweep.fit, "paceline comm");
 }
 
 }  // namespace
@@ -269,7 +269,7 @@ int CommCommand::run(const std::vector<std::string>& command_line) {
                                       front::reject_hosts(choice_, launch.self.launcher);
                                       launched.operations->ranks =
                                           static_cast<int>(host_of_rank.size());
-                                      check_fit(*launched.operations, choice_.file);
+                                      check_fit(*launched.operations);
                                     }
                                     return launched;
                                   });
@@ -290,7 +290,7 @@ int CommCommand::run_here(cases::JobSpec job) const {
   } else {
     cases::check_ranks_here("--ranks", sweep.ranks, cores);
   }
-  check_fit(sweep, choice_.file);
+  check_fit(sweep);
   return front::run_job(std::move(job), cluster);
 }
 

@@ -53,6 +53,7 @@ class Prices {
   }
 
   const std::string& engine() const { return engine_.name; }
+  bool is_bound() const { return engine_.bound; }
   bool has_published_errors() const { return cluster::runs_nccl(engine_.algorithm); }
 
   Row row(plan::Pattern pattern, int ranks, std::int64_t bytes) const {
@@ -62,6 +63,9 @@ class Prices {
                                        .group = {.ranks = ranks,
                                                  .hosts = static_cast<plan::Rank>(counts.size()),
                                                  .most_local = std::ranges::max(counts)}};
+    if (engine_.bound) {
+      return {.bytes = bytes, .seconds = predict::ideal_s(call, cluster_)};
+    }
     Row row{.bytes = bytes,
             .seconds = predict::collective_s(call, model_, engine_.costs),
             .calibrated = predict::calibration_of(call, cluster_, engine_) != nullptr,
@@ -87,6 +91,10 @@ class Prices {
 
 /// What the intervals of a table follow from.
 std::string legend_of(const Prices& prices, bool calibrated) {
+  if (prices.is_bound()) {
+    return "a bound: what the links' rates need for the bytes of the engine that moves the fewest; "
+           "no engine is faster\n";
+  }
   const std::string unknown =
       fmt::format("no published times say how far the model of engine {} is off", prices.engine());
   if (calibrated) {

@@ -20,7 +20,8 @@ constexpr std::int64_t kSocketHop = 10'000'000;
 constexpr std::string_view kAlgorithmKeys = "ring tree nvls nvls_tree collnet_direct collnet_chain";
 
 struct Generation {
-  std::vector<std::string> devices;  // parts of their names
+  std::vector<std::string> devices, nvlink_devices;  // parts of their names
+  double nvlink = 0;                                 // GB/s of a device
   double nvlink_share = 1;
   NcclTuning tuning;
 };
@@ -56,6 +57,8 @@ NcclTimes times(const Section& file, std::string_view key) {
 Generation generation_from(const Section& entry) {
   Generation generation;
   generation.devices = entry.texts("devices");
+  generation.nvlink_devices = entry.texts("nvlink_devices");
+  generation.nvlink = entry.magnitude("nvlink").value_or(0);
   generation.nvlink_share = entry.magnitude("nvlink_share").value_or(1);
   NcclTuning& tuning = generation.tuning;
   tuning.generation = entry.text("name");
@@ -97,7 +100,8 @@ TuningFile read_tuning(std::string_view text) {
     }
   });
   whole.each("generations", "[[generations]]",
-             "name devices nvlink_share ll_rate ring_ll128 tree_ll128 tree nvls_tree plateau "
+             "name devices nvlink nvlink_devices nvlink_share ll_rate ring_ll128 tree_ll128 tree "
+             "nvls_tree plateau "
              "channels nvls_share nvls_channels",
              [&](const Section& entry) { file.generations.push_back(generation_from(entry)); });
   PACELINE_CHECK(!file.generations.empty());
@@ -166,6 +170,15 @@ std::optional<NcclLink> calibrated(const ClusterLink& link, NcclLink own, double
   return own;
 }
 
+/// Of NVLink between all devices of a host, in bytes/s; 0 where the name does not say it.
+double nvlink_rate(const Generation& generation, std::string_view device) {
+  const bool joined = !has(device, "PCIe") && !has(device, "NVL") &&
+                      std::ranges::any_of(generation.nvlink_devices, [&](const std::string& word) {
+                        return has(device, word);
+                      });
+  return joined ? generation.nvlink * 1e9 : 0;
+}
+
 std::string_view kind_of_network(const ClusterLink& link) {
   if (has(link.name, "efa")) {
     return "efa";
@@ -218,6 +231,7 @@ std::shared_ptr<const NcclTuning> nccl_tuning_of(const Cluster& cluster) {
   const ClusterLink* device = cluster.link(LinkScope::kDevices);
   tuning->nvlink =
       device != nullptr && (device->bytes_per_s > kPcie5 || has(device->name, "nvlink"));
+  tuning->nvlink_bytes_per_s = nvlink_rate(generation, cluster.device.name);
   tuning->base_us = file.base;
   tuning->device_hop_us = tuning->nvlink ? file.nvlink : file.pcie;
   tuning->network_hop_us = file.network;

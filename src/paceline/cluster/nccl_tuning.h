@@ -61,7 +61,8 @@ struct NcclTuning {
   RatesByNodes ll_rate{}, ring_ll128{}, tree_ll128{}, tree{}, nvls_tree{};
   double plateau = 1;  // of a large ring's latency between nodes
   int channels = 1;
-  double nvls_share = 0;  // of NVLink's reached rate; 0: there is no NVLS
+  double nvlink_bytes_per_s = 0;  // of the data sheet; 0: not known to join all devices of a host
+  double nvls_share = 0;          // of NVLink's reached rate; 0: there is no NVLS
   std::array<int, 3> nvls_channels{};
   NcclLink device, network;  // by which NCCL chooses
   std::optional<NcclLink> calibrated_device{}, calibrated_network{};

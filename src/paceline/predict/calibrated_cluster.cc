@@ -2,6 +2,7 @@
 #include "paceline/predict/calibrated_cluster.h"
 
 #include <algorithm>
+#include <cctype>
 #include <map>
 #include <memory>
 #include <set>
@@ -9,6 +10,7 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "paceline/base/error.h"
 #include "paceline/base/text.h"
@@ -47,6 +49,21 @@ std::string device_of(const CommRecord& record) {
   return "";
 }
 
+/// The first word of a device's name that has a digit: "A100" of "NVIDIA A100-SXM4-80GB".
+std::string model_of(const std::string& device) {
+  std::string word;
+  for (const char c : device + ' ') {
+    if (std::isalnum(static_cast<unsigned char>(c)) != 0) {
+      word += static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+    } else if (word.find_first_of("0123456789") != std::string::npos) {
+      return word;
+    } else {
+      word.clear();
+    }
+  }
+  return "";
+}
+
 class Calibration {
  public:
   Calibration(std::span<const CommRecord> records, const ClusterFacts& facts,
@@ -61,12 +78,12 @@ class Calibration {
     for (CommRecord& record : usable_) {
       place(record);
     }
+    choose_device_link();
     fit_scope(LinkScope::kDevices);
     fit_scope(LinkScope::kHosts);
-    if (out_.cluster.link(LinkScope::kDevices) == nullptr) {
-      out_.notes.emplace_back(
-          "nothing says which link joins the devices of a host, so that they share the network's; "
-          "give --cluster, or times inside one host");
+    const auto is_fitted = [](const cluster::ClusterLink& link) { return !link.fits.empty(); };
+    if (out_.links.empty() && std::ranges::none_of(out_.cluster.links, is_fitted)) {
+      throw UsageError("messages of a single size determine nothing: give two sizes");
     }
     cluster::check_cluster(out_.cluster);
   }
@@ -84,7 +101,9 @@ class Calibration {
       } else if (record.found_wrong()) {
         skipped.insert(record.operation + " with wrong values");
       } else if (!record.has_bandwidth() || !record.valid.value_or(record.link.empty())) {
-        skipped.insert(record.operation + " whose times are not its own");
+        skipped.insert(record.operation + (record.has_bandwidth()
+                                               ? " on an emulated link that limited nothing"
+                                               : " with times of the CPU alone"));
       } else if (record.bytes > 0 && record.ranks > 1) {
         usable_.push_back(record);
       }
@@ -93,8 +112,9 @@ class Calibration {
       out_.notes.push_back(fmt::format("{} is left out", what));
     }
     if (usable_.empty()) {
-      throw UsageError(
-          "no time of a collective or a message is in the files: nothing can be calibrated");
+      throw UsageError(fmt::format(
+          "no time of a collective or a message is in the files{}: nothing can be calibrated",
+          skipped.empty() ? "" : fmt::format(" beside {}", fmt::join(skipped, ", "))));
     }
     for (const CommRecord& record : usable_) {
       if (engine_of_record(record) != engine_of_record(usable_.front())) {
@@ -138,13 +158,21 @@ class Calibration {
 
   /// By which NCCL's constants are chosen.
   void choose_device() {
+    std::string name = out_.cluster.device.name;
+    for (const CommRecord& record : usable_) {
+      const std::string measured = device_of(record);
+      const std::string model = model_of(measured);
+      if (!model.empty() && !model_of(name).empty() && model != model_of(name)) {
+        throw UsageError(fmt::format(
+            "the times are of device '{}', and {} is '{}'", measured,
+            name == out_.cluster.device.name ? "that of --cluster" : "that of other files", name));
+      }
+      name = name.empty() ? measured : name;
+    }
     if (engine_ != "nccl") {
       return;
     }
-    std::string& name = out_.cluster.device.name;
-    for (const CommRecord& record : usable_) {
-      name = name.empty() ? device_of(record) : name;
-    }
+    out_.cluster.device.name = name;
     const std::shared_ptr<const cluster::NcclTuning> tuning = cluster::nccl_tuning_of(out_.cluster);
     if (!tuning->known) {
       out_.notes.push_back(
@@ -156,6 +184,37 @@ class Calibration {
     }
   }
 
+  /// Where no file has the link between the devices of a host, it is the NVLink of the data sheet,
+  /// or that of the times inside one host.
+  void choose_device_link() {
+    if (out_.cluster.link(LinkScope::kDevices) != nullptr) {
+      return;
+    }
+    const double rate =
+        engine_ == "nccl" ? cluster::nccl_tuning_of(out_.cluster)->nvlink_bytes_per_s : 0;
+    if (rate == 0 || (facts_.has_topology && facts_.nvlinks == 0)) {
+      const bool matters = std::ranges::any_of(usable_, [](const CommRecord& record) {
+        return std::ranges::max(record.ranks_per_host) > 1;
+      });
+      if (matters && !has_times(LinkScope::kDevices)) {
+        throw UsageError(
+            "nothing says which link joins the devices of a host, on which times of several hosts "
+            "depend, too; give it with --cluster, or give times inside one host");
+      }
+      return;
+    }
+    out_.cluster.links.push_back({.name = "nvlink",
+                                  .scope = LinkScope::kDevices,
+                                  .sharing = cluster::LinkSharing::kDevice,
+                                  .bytes_per_s = rate,
+                                  .latency_ps = plan::picoseconds_of(kUsualHop),
+                                  .fits = {}});
+    out_.notes.push_back(
+        fmt::format("no file describes the link between the devices of a host: it is taken to be "
+                    "NVLink at {:.4g} GB/s, the data sheet's rate of '{}'",
+                    rate * 1e-9, out_.cluster.device.name));
+  }
+
   void place(CommRecord& record) const {
     if (record.ranks_per_host.empty()) {
       const auto counts = cluster::ranks_per_host(out_.cluster, record.ranks);
@@ -165,6 +224,11 @@ class Calibration {
 
   static LinkScope scope_of(const CommRecord& record) {
     return record.ranks_per_host.size() > 1 ? LinkScope::kHosts : LinkScope::kDevices;
+  }
+
+  bool has_times(LinkScope scope) const {
+    return std::ranges::any_of(usable_,
+                               [&](const CommRecord& it) { return scope_of(it) == scope; });
   }
 
   /// The link of the scope, added where the cluster has none; its rate is the largest bus
@@ -217,9 +281,7 @@ class Calibration {
 
   void fit_scope(LinkScope scope) {
     const std::vector<MeasuredTime> times = times_of(scope);
-    const bool any =
-        std::ranges::any_of(usable_, [&](const CommRecord& it) { return scope_of(it) == scope; });
-    if (!any) {
+    if (!has_times(scope)) {
       return;
     }
     bool given = false;

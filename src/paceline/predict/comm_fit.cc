@@ -91,18 +91,22 @@ std::vector<cluster::LinkFit> fits_of(std::span<const CommRecord> records) {
   return fits;
 }
 
-void check_fit_file(const std::string& path, const std::string& cluster_file) {
-  check_writable("--fit", path);
+void check_replaceable(const std::string& flag, const std::string& path, std::string_view writer) {
+  check_writable(flag, path);
   std::error_code error;
   if (!std::filesystem::is_regular_file(path, error)) {
     return;
   }
-  if (cluster::read_cluster(path).name != kName) {
-    throw UsageError(fmt::format(
-        "--fit {}: is a cluster file that paceline comm did not write; name another file{}", path,
-        path == cluster_file ? fmt::format(", and name it in {} as collectives = \"FILE\"", path)
-                             : ""));
+  try {
+    if (cluster::read_cluster(path).name.ends_with(fmt::format(" by {}", writer))) {
+      return;
+    }
+  } catch (const UsageError&) {  // the file is no cluster file
   }
+  throw UsageError(fmt::format(
+      "{} {}: exists, and {} did not write it; name another file, which a cluster file may name as "
+      "collectives = \"FILE\"",
+      flag, path, writer));
 }
 
 std::string write_fits(const FitFile& file, const std::vector<cluster::ClusterHost>& hosts,

@@ -3,6 +3,7 @@
 
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "paceline/cluster/cluster.h"
@@ -21,9 +22,9 @@ struct FitFile {
   std::string command{};  // which measured them, quoted for a shell
 };
 
-/// Throws UsageError where the file cannot be written, and where it is a cluster file that
-/// `write_fits` did not write.
-void check_fit_file(const std::string& path, const std::string& cluster_file);
+/// Throws UsageError where the file of `flag` cannot be written, and where it is a file that
+/// `writer` did not write: "paceline comm" (write_fits) or "paceline calibrate".
+void check_replaceable(const std::string& flag, const std::string& path, std::string_view writer);
 
 /// Writes a cluster file of `hosts` and of the one link that was measured: between hosts where the
 /// ranks were on several, else between devices.  The link has the line's rate, half of the smallest

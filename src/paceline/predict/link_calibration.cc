@@ -29,6 +29,8 @@ constexpr double kOfGivenRate = 0.35, kOfUnknownRate = 1.5;
 constexpr double kOfALatency = 1, kOfATime = 0.1;
 /// A constant is determined where its standard deviation is at most so much of that before.
 constexpr double kMostLeft = 0.5;
+/// The model is not what was measured where it is further from the times on average.
+constexpr double kMostMissed = 1.5;
 constexpr double kLevel = 0.9;
 constexpr double kMicroseconds = 1e-6;
 
@@ -145,6 +147,9 @@ class LinkModelFit {
       std::ranges::transform(kept_, std::back_inserter(prior), &Constant::prior);
       fit_ = stats::fit_with_priors(residuals, prior, best_start(residuals, prior));
       put(fit_.at);
+      if (kept_.size() == constants_.size()) {
+        rate_is_known_ = left_of(0) <= kMostLeft;
+      }
       const auto least_known = least_known_constant();
       if (least_known == kept_.end()) {
         return;
@@ -167,6 +172,9 @@ class LinkModelFit {
     }
     return out;
   }
+
+  /// Whether the times determine the rate or its share if every other constant is unknown, too.
+  bool rate_is_known() const { return rate_is_known_; }
 
   std::vector<FittedConstant> constants() const {
     std::vector<FittedConstant> out;
@@ -200,13 +208,15 @@ class LinkModelFit {
     }
   }
 
+  /// Of the standard deviation before the times.
+  double left_of(std::size_t k) const { return std::sqrt(fit_.covariance[k][k]) / kept_[k].prior; }
+
   std::vector<Constant>::iterator least_known_constant() {
     auto found = kept_.end();
     double most = kMostLeft;
     for (std::size_t k = 0; k < kept_.size(); ++k) {
-      const double left = std::sqrt(fit_.covariance[k][k]) / kept_[k].prior;
-      if (!kept_[k].needed && left > most) {
-        most = left;
+      if (!kept_[k].needed && left_of(k) > most) {
+        most = left_of(k);
         found = kept_.begin() + static_cast<std::ptrdiff_t>(k);
       }
     }
@@ -219,6 +229,7 @@ class LinkModelFit {
   ClusterLink before_;
   std::vector<Constant> constants_, kept_;
   stats::PriorFit fit_;
+  bool rate_is_known_ = false;
 };
 
 void check_rate(const LinkToCalibrate& of, std::span<const MeasuredTime> times,
@@ -240,6 +251,34 @@ void check_rate(const LinkToCalibrate& of, std::span<const MeasuredTime> times,
           time.seconds * 1e6, least * 1e6, least / time.seconds, cluster.link(of.scope)->name,
           cluster.link(of.scope)->bytes_per_s * 1e-9));
     }
+  }
+}
+
+/// Throws UsageError where constants were fitted that do not give the times: `errors` are those of
+/// the model.
+void check_fit(const LinkToCalibrate& of, std::span<const MeasuredTime> times,
+               const LinkModelFit& fit, const std::vector<double>& errors,
+               const std::string& link) {
+  if (!of.rate_is_given && !fit.rate_is_known()) {
+    throw UsageError(
+        fmt::format("the times do not determine the rate of link '{}'; give it with --cluster, or "
+                    "times of larger sizes",
+                    link));
+  }
+  double missed = 0;
+  std::size_t worst = 0;
+  for (std::size_t i = 0; i < errors.size(); ++i) {
+    missed += std::abs(errors[i]) / static_cast<double>(errors.size());
+    worst = std::abs(errors[i]) > std::abs(errors[worst]) ? i : worst;
+  }
+  if (missed > std::log(kMostMissed)) {
+    const MeasuredTime& time = times[worst];
+    throw UsageError(fmt::format(
+        "engine {}'s model does not give the times of link '{}': {} of {} B among {} ranks took "
+        "{:.4g} us, and its best constants give {:.4g} us; check the hosts, the device and the "
+        "links, which --cluster describes",
+        of.engine, link, plan::name_of(time.call.pattern), time.call.bytes, time.call.group.ranks,
+        time.seconds * 1e6, time.seconds * std::exp(errors[worst]) * 1e6));
   }
 }
 
@@ -326,6 +365,17 @@ double collective_s(const cluster::CollectiveCall& call, const cluster::Machine&
                           cluster::alone(cluster::price(call, machine), call.group, machine));
 }
 
+double ideal_s(const cluster::CollectiveCall& call, const cluster::Cluster& cluster) {
+  cluster::Machine machine = cluster::machine_of(cluster, "");
+  machine.lines_alone = true;
+  double least = INFINITY;
+  for (const EngineCosts& engine : shipped_costs().engines) {
+    machine.algorithm = engine.algorithm;
+    least = std::min(least, collective_s(call, machine, {}));
+  }
+  return least;
+}
+
 CalibratedLink calibrate_link(const LinkToCalibrate& of, std::span<const MeasuredTime> times,
                               cluster::Cluster& cluster) {
   const cluster::Cluster before = cluster;
@@ -333,6 +383,7 @@ CalibratedLink calibrate_link(const LinkToCalibrate& of, std::span<const Measure
   check_rate(of, times, cluster);
   fit.fit(times);
   const std::vector<double> errors = fit.errors(times);
+  check_fit(of, times, fit, errors, cluster.link(of.scope)->name);
   CalibratedLink found{.name = cluster.link(of.scope)->name,
                        .constants = fit.constants(),
                        .undetermined = fit.undetermined(),
