@@ -24,7 +24,7 @@ void show(const std::vector<RunRecord>& records) {
   for (const Format& format : formats()) {
     format.render(records);
   }
-  const std::string page = render_page({.records = records});
+  const std::string page = render_page(records);
   EXPECT_TRUE(page.ends_with("</html>\n"));
 }
 

@@ -3,16 +3,16 @@
 // word of a record becomes markup.  page_test.py opens it in a browser.
 #include "paceline/report/page.h"
 
-#include <sstream>
+#include <cstdint>
 #include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
 
-#include "paceline/records/json.h"
 #include "paceline/records/samples.h"
 #include "paceline/report/summary.h"
 #include "paceline/report/summary_json.h"
+#include "paceline/report/summary_table.h"
 #include "report/expect_golden.h"
 #include "report/fixed_records.h"
 #include "report/stub_assets.h"
@@ -24,7 +24,11 @@ using nlohmann::json;
 using records::RunRecord;
 
 std::string stub_page(const std::vector<RunRecord>& records) {
-  return render_page({.records = records}, stub_assets());
+  return render_page(records, "", stub_assets());
+}
+
+Json page_data(const std::vector<RunRecord>& records) {
+  return report_json(summary_report(records, Detail::kFull), records);
 }
 
 long count(const std::string& text, const std::string& what) {
@@ -44,45 +48,22 @@ std::string script_text(const std::string& page, const std::string& id) {
 
 TEST(Page, IsGolden) { expect_golden("sweep.page.html", stub_page(fixed_records())); }
 
-TEST(Page, HoldsTheRecordsAsTheyAre) {
+// The page has every step's time, on its slowest rank, of every record.
+TEST(Page, HoldsTheStepsOfEveryRun) {
   const std::vector<RunRecord> records = fixed_records();
-  std::istringstream lines(script_text(stub_page(records), "records"));
-  std::vector<RunRecord> read;
-  for (std::string line; std::getline(lines, line);) {
-    read.push_back(records::from_line(line));
-  }
-  EXPECT_EQ(read, records);
-}
-
-// One rank's steps do for what is drawn; nothing else of a record is lost.
-TEST(Page, HoldsTheSlowestStepsOfRecordsThatAreTooLong) {
-  const std::vector<RunRecord> records = fixed_records();
-  Page page{.records = records, .most_record_bytes = 1000};
-  const std::string text = render_page(page);
-  EXPECT_EQ(json::parse(script_text(text, "data"))["whole_records"], false);
-  std::istringstream lines(script_text(text, "records"));
-  for (RunRecord expected : records) {
-    std::string line;
-    ASSERT_TRUE(std::getline(lines, line));
-    const RunRecord drawn = records::from_line(line);
-    EXPECT_EQ(records::slowest_step_s(drawn), records::slowest_step_s(expected));
-    ASSERT_EQ(drawn.ranks.size(), 1U);
-    EXPECT_TRUE(drawn.ranks[0].compute_only_step_ns.empty());
-    expected.ranks = drawn.ranks;
-    EXPECT_EQ(drawn, expected);
-  }
-  page.most_record_bytes = 20'000'000;
-  EXPECT_EQ(json::parse(script_text(render_page(page), "data"))["whole_records"], true);
-}
-
-TEST(Page, NamesTheRecordsAndTheCommandOfEveryCase) {
-  const std::vector<RunRecord> records = fixed_repetitions();
-  Page page{.records = records};
+  const json runs = json::parse(script_text(stub_page(records), "data"))["runs"];
+  ASSERT_EQ(runs.size(), records.size());
   for (std::size_t i = 0; i < records.size(); ++i) {
-    page.origins.push_back({"r.jsonl", i + 1});
+    std::vector<double> steps_s;
+    for (const std::int64_t ns : runs[i]["step_ns"]) {
+      steps_s.push_back(static_cast<double>(ns) * 1e-9);
+    }
+    EXPECT_EQ(steps_s, records::slowest_step_s(records[i])) << i;
   }
-  const Json data = page_data(page);
-  EXPECT_EQ(data["origins"][7], "r.jsonl, record 8");
+}
+
+TEST(Page, NamesTheRunsAndTheCommandOfEveryCase) {
+  const Json data = page_data(fixed_repetitions());
   const Json& cases = data["tables"][0]["cases"];
   ASSERT_EQ(cases.size(), 2U);
   EXPECT_EQ(cases[1]["case"], 1);
@@ -93,7 +74,7 @@ TEST(Page, NamesTheRecordsAndTheCommandOfEveryCase) {
 }
 
 TEST(Page, SaysWhichIntervalsAreFromOneRun) {
-  const Json data = page_data({.records = fixed_mixed_repetitions()});
+  const Json data = page_data(fixed_mixed_repetitions());
   for (const Json& one : data["cases"]) {
     for (const std::string stem :
          {"step_median", "examples_per_s", "efficiency", "exposed_communication"}) {
@@ -105,7 +86,7 @@ TEST(Page, SaysWhichIntervalsAreFromOneRun) {
 }
 
 TEST(Page, NothingInItLeadsElsewhere) {
-  const std::string page = render_page({.records = fixed_records()});
+  const std::string page = render_page(fixed_records());
   for (const char* way : {" src=", "href=\"http", "url(", "@import", "<link", "<iframe"}) {
     // The chart library's code holds words that are no markup of the page.
     const std::string markup = page.substr(0, page.find("id=\"data\""));
@@ -142,20 +123,15 @@ TEST(Page, NoWordOfARecordBecomesMarkup) {
   EXPECT_EQ(count(page, "<img"), 0);
   EXPECT_EQ(count(page, "<!--"), 0);
   EXPECT_EQ(count(page, "\x1b"), 0);
-  std::istringstream lines(script_text(page, "records"));
-  std::string line;
-  std::getline(lines, line);
-  EXPECT_EQ(records::from_line(line), records.front());
+  EXPECT_EQ(json::parse(script_text(page, "data"))["runs"][0]["experiment"],
+            json::parse(page_data(records).dump())["runs"][0]["experiment"]);
 }
 
-// The page draws what `--format json` prints.
-TEST(Page, HoldsTheCasesAndTablesOfTheJsonForm) {
+TEST(Page, HoldsTheJsonForm) {
   const std::vector<RunRecord> records = fixed_repetitions();
   const json data = json::parse(script_text(stub_page(records), "data"));
   const json printed = json::parse(render_json(records));
-  for (const char* key : {"cases", "tables", "training", "notes"}) {
-    EXPECT_EQ(data[key], printed[key]) << key;
-  }
+  EXPECT_EQ(data, printed);
   const CaseSummary one = summarize(records).front().rows[1];
   const json& test = data["cases"][1];
   EXPECT_EQ(test["examples_per_s"], one.examples_per_s->value);
@@ -168,7 +144,7 @@ TEST(Page, HoldsTheCasesAndTablesOfTheJsonForm) {
 
 TEST(Page, SaysBoundAndErrorBarOfEveryPrediction) {
   const std::vector<RunRecord> records = fixed_predictions();
-  const Json data = page_data({.records = records});
+  const Json data = page_data(records);
   const Json& cases = data["tables"][0]["cases"];
   EXPECT_TRUE(cases[0]["prediction"].empty());
   EXPECT_TRUE(cases[2]["command"].is_null());
@@ -182,49 +158,6 @@ TEST(Page, SaysBoundAndErrorBarOfEveryPrediction) {
             "ring, 57 cells)");
   EXPECT_EQ(cases[3]["prediction"][1]["term"], "sharper bound");
   EXPECT_EQ(data["tables"][0]["rows"][3]["cells"][7], "±26.1 %?");
-}
-
-// What the page's scripts draw of frameworks; null where there are none.
-TEST(Page, HasTheTablesAndTheSeriesOfFrameworks) {
-  EXPECT_TRUE(page_data({.records = fixed_records()})["frameworks"].is_null());
-  const std::vector<RunRecord> records = fixed_frameworks();
-  const Json data = page_data({.records = records});
-  const Json& report = data["frameworks"];
-  EXPECT_EQ(report["table"]["rows"][0]["cells"][0], "resnet50: alpha");
-  ASSERT_EQ(report["results"].size(), 1U);
-  const Json& one = report["results"][0];
-  EXPECT_EQ(one["title"], "resnet50, FP32, batch size = 32");
-  const Json& rows = one["throughput"]["rows"];
-  ASSERT_EQ(rows.size(), 2U);
-  EXPECT_EQ(rows[0]["cells"].size(), 8U);
-  EXPECT_EQ(rows[0]["cells"][5], "-") << "delta on one device";
-  EXPECT_EQ(rows[0]["cells"][6], "not run (1)");
-  EXPECT_EQ(rows[0]["cells"][7], "failed (2)");
-  EXPECT_EQ(one["footnotes"], Json({"epsilon is not installed here", "ended with code 3"}));
-  std::vector<std::string> drawn;
-  for (const Json& series : one["series"]) {
-    drawn.push_back(series["name"]);
-  }
-  EXPECT_EQ(drawn, (std::vector<std::string>{"alpha", "beta", "delta"}));
-  const Json& alpha = one["series"][0]["points"];
-  ASSERT_EQ(alpha.size(), 2U);
-  EXPECT_EQ(alpha[1]["speed_up"],
-            alpha[1]["value"].get<double>() / alpha[0]["value"].get<double>());
-  EXPECT_LT(alpha[1]["low"], alpha[1]["value"]);
-  EXPECT_EQ(one["series"][2]["points"].size(), 1U) << "a gap is left out";
-  EXPECT_TRUE(one["series"][2]["points"][0]["speed_up"].is_null());
-  std::vector<std::string> left_out;
-  for (const Json& column : one["left_out"]) {
-    left_out.push_back(column["column"].get<std::string>() + ": " +
-                       column["why"].get<std::string>());
-  }
-  EXPECT_EQ(left_out,
-            (std::vector<std::string>{"gamma: not comparable",
-                                      "delta: no speed-up: it has no figure on one device",
-                                      "epsilon: it has no figure", "zeta: it has no figure"}));
-  EXPECT_NE(one["findings"].dump().find("the columns differ in layout"), std::string::npos);
-  EXPECT_NE(data["text"].get<std::string>().find("throughput, img/s"), std::string::npos)
-      << "without scripts";
 }
 
 TEST(Page, ShowsTheTablesWithoutScripts) {

@@ -4,7 +4,7 @@ network for nothing, shows the numbers of its records, and fits its window.
 
     page_test.py PAGE_FILE... [--shots FOLDER]
 
-The numbers are computed here again, from the records that the page holds, by
+The numbers are computed here again, from the records beside the page, by
 docs/measuring.md.  Without a Chromium the test is skipped (exit 77) and says
 so; where CI=true is set, that is a failure.
 """
@@ -18,7 +18,7 @@ import sys
 
 import browser
 import comparison_page
-from recorded_cases import Case, cases_of, slowest
+from recorded_cases import cases_of, slowest
 
 SKIP = 77
 # Charts of throughput by ranks, by the name of the recorded page.
@@ -57,7 +57,12 @@ READ_CHARTS = """
 }))
 """
 
-READ_RECORDS = 'document.getElementById("records").textContent'
+
+def recorded(path):
+    """The records that the page was made from, which lie beside it."""
+    lines = pathlib.Path(path).with_suffix(".jsonl").read_text(encoding="utf-8").splitlines()
+    return [json.loads(line) for line in lines]
+
 
 
 class Failures(list):
@@ -137,8 +142,8 @@ def named(table, row):
     return cells
 
 
-def check_tables(failures, page):
-    records = [json.loads(line) for line in page.run(READ_RECORDS).splitlines()]
+def check_tables(failures, page, path):
+    records = recorded(path)
     shown, tables = page.run(READ_TABLES), cases_of(records)
     failures.check(len(shown) == len(tables), f"{len(shown)} tables for {len(tables)}")
     for table, cases in zip(shown, tables):
@@ -159,10 +164,10 @@ def overlap(a, b):
             min(a["y"] + a["height"], b["y"] + b["height"]) - max(a["y"], b["y"]) > 3)
 
 
-def check_charts(failures, page):
+def check_charts(failures, page, path):
     charts = page.run(READ_CHARTS)
     failures.check(charts, "no charts")
-    records = [json.loads(line) for line in page.run(READ_RECORDS).splitlines()]
+    records = recorded(path)
     worlds = {record["configuration"]["ranks"] for record in records}
     says_ranks = [name for chart in charts for name in chart["names"] or []
                   if re.search(r", \d+ ranks?$", name)]
@@ -207,11 +212,11 @@ def slower_than_link(check):
     return check["late_operations"] > 0
 
 
-def check_links_chart(failures, page):
+def check_links_chart(failures, page, path):
     """Every point of the chart is the median of the case that it names."""
     medians = set()
     for case in (c for cases in cases_of(
-            [json.loads(line) for line in page.run(READ_RECORDS).splitlines()]) for c in cases):
+            recorded(path)) for c in cases):
         link = case.configuration.get("link")
         rate = link and re.fullmatch(r"(.+?)(Gbit|B/s)(,.*)?", link)
         if rate and case.runs:
@@ -229,9 +234,9 @@ def check_links_chart(failures, page):
                 failures.near(step, found[0] * 1e3 if found else None, f"{name} at {rate} Gbit/s")
 
 
-def check_training(failures, page):
+def check_training(failures, page, path):
     """Curves and table are the records' evaluations: means over ranks, medians over seeds."""
-    records = [json.loads(line) for line in page.run(READ_RECORDS).splitlines()]
+    records = recorded(path)
     trained, priced = {}, {}
     for r in records:
         c = r["configuration"]
@@ -270,9 +275,9 @@ def check_training(failures, page):
         failures.check(shown == wanted, f"{title}: drawn {shown}, recorded {wanted}")
 
 
-def check_scaling(failures, page, expected):
+def check_scaling(failures, page, path):
     """Curves of throughput by ranks: one a strategy and link, whatever the steps of predictions."""
-    records = [json.loads(line) for line in page.run(READ_RECORDS).splitlines()]
+    records, expected = recorded(path), BY_RANKS.get(pathlib.Path(path).stem, 0)
     charts = [c for c in page.run(READ_CHARTS) if c["title"] == "Throughput by number of ranks"]
     failures.check(len(charts) >= expected, f"{len(charts)} charts of throughput by ranks")
     for chart in charts:
@@ -288,64 +293,6 @@ def check_scaling(failures, page, expected):
                 drawn.setdefault(name, set()).add(int(ranks))
         failures.check(not expected or sorted(map(len, drawn.values())) == wanted,
                        f"curves of {drawn} for {curves}")
-
-
-# The tables of frameworks: their headings, and each row's cells.
-READ_FRAMEWORKS = """
-[...document.querySelectorAll("section h4 + .scroll > table")].map((table) => ({
-  section: table.closest("section").querySelector("h3").textContent,
-  title: table.parentElement.previousElementSibling.textContent,
-  rows: [...table.querySelectorAll("tbody tr")].map((row) =>
-    [...row.children].map((cell) => cell.textContent)),
-})).filter((table) => /^(Throughput|Speed-up)/.test(table.title))
-"""
-
-
-def framework_tables(page):
-    """From the records: throughput and speed-up of each column by its devices."""
-    tables = {}
-    for record in (json.loads(line) for line in page.run(READ_RECORDS).splitlines()):
-        c = record["configuration"]
-        table = tables.setdefault((record["experiment"], c["model"], c["dtype"]), {})
-        program = json.dumps([c["framework"], c.get("env"), c.get("compiled"), c["batch_size"]])
-        cell = table.setdefault(program, {}).setdefault(c["ranks"], [])
-        if not record["error"]:
-            printed = (record.get("adapter") or {}).get("reported_samples_per_s")
-            cell.append(float(printed or Case([record]).rate()))
-    return [[{ranks: statistics.median(rates) for ranks, rates in column.items() if rates}
-             for column in table.values()] for table in tables.values()]
-
-
-def check_frameworks(failures, page, expected):
-    """Tables and charts of frameworks are the records' throughputs and speed-ups."""
-    if not expected:
-        failures.check(not page.run(READ_FRAMEWORKS), "tables of frameworks without frameworks")
-        return
-    wanted, shown = framework_tables(page), page.run(READ_FRAMEWORKS)
-    failures.check(len(shown) == 2 * len(wanted), f"{len(shown)} tables for {len(wanted)}")
-    charts = {chart["title"]: chart["numbers"] for chart in page.run(READ_CHARTS)}
-    for columns, rates, speed_ups in zip(wanted, shown[::2], shown[1::2]):
-        name, drawn = rates["section"], set()
-        for row, times in zip(rates["rows"], speed_ups["rows"]):
-            ranks = int(row[1])
-            for column, rate, speed_up in zip(columns, row[2:], times[2:], strict=True):
-                if ranks not in column:
-                    failures.check(re.fullmatch(r"-|(failed|not run) \(\d+\)", rate),
-                                   f"{name}: {rate!r} where there is no figure")
-                    continue
-                failures.near(rate, column[ranks], f"{name} on {ranks} devices")
-                drawn.add(rate.replace(" ", ""))
-                if 1 in column:
-                    failures.near(speed_up.split("x")[0], column[ranks] / column[1],
-                                  f"{name}: speed-up on {ranks} devices")
-                else:
-                    failures.check(speed_up == "-", f"{name}: {speed_up!r} without a base")
-        numbers = charts.get(f"Throughput: {name}", [])
-        failures.check(numbers, f"{name}: no chart of throughput")
-        for row in numbers:
-            failures.check(row[2].replace(" ", "") in drawn, f"{name}: drawn {row}, not in {drawn}")
-        ideal = [row[1:] for row in charts.get(f"Speed-up: {name}", []) if row[0] == "ideal"]
-        failures.check(len(ideal) == 2 and all(a == b for a, b in ideal), f"{name}: ideal {ideal}")
 
 
 # What is wider than its place, and whether the page says so of it.
@@ -416,12 +363,11 @@ def check_many(page, path):
 def check_page(page, path, width, scheme):
     failures = Failures()
     page.open(path, width=width, scheme=scheme)
-    rows = check_tables(failures, page)
-    check_charts(failures, page)
-    check_links_chart(failures, page)
-    check_training(failures, page)
-    check_scaling(failures, page, BY_RANKS.get(pathlib.Path(path).stem, 0))
-    check_frameworks(failures, page, pathlib.Path(path).stem in ("frameworks", "published"))
+    rows = check_tables(failures, page, path)
+    check_charts(failures, page, path)
+    check_links_chart(failures, page, path)
+    check_training(failures, page, path)
+    check_scaling(failures, page, path)
     check_forms(failures, page, width)
     failures.extend(browser.flaws_of(page, scheme))
     return [f"{path}, {width} pixels, {scheme}: {f}" for f in failures], rows

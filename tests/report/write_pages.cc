@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include "paceline/records/json.h"
 #include "paceline/records/readers.h"
 #include "paceline/report/diff_formats.h"
 #include "paceline/report/page.h"
@@ -167,8 +168,13 @@ std::vector<RunRecord> strange_records() {
   return records;
 }
 
+// Writes the page, and beside it the records, from which page_test.py computes its figures.
 void write(const std::string& path, const std::vector<RunRecord>& records) {
-  std::ofstream(path, std::ios::binary) << render_page({.records = records});
+  std::ofstream(path + ".html", std::ios::binary) << render_page(records);
+  std::ofstream lines(path + ".jsonl", std::ios::binary);
+  for (const RunRecord& record : records) {
+    lines << records::to_line(record) << "\n";
+  }
 }
 
 }  // namespace
@@ -180,17 +186,17 @@ int main(int argc, char** argv) {
     return 2;
   }
   const std::string folder = argv[1];
-  write(folder + "/sweep.html", fixed_records());
-  write(folder + "/long_names.html", long_names_records());
-  write(folder + "/links.html", fixed_link_records());
-  write(folder + "/links_and_ranks.html", links_and_ranks_records());
-  write(folder + "/strange.html", strange_records());
-  write(folder + "/many.html", many_records());
-  write(folder + "/scaling.html", scaling_records());
-  write(folder + "/growing_predictions.html", growing_prediction_records());
-  write(folder + "/training.html", training_records());
-  write(folder + "/frameworks.html", fixed_frameworks());
-  write(folder + "/published.html", paceline::records::read_foreign({argv[2]}).runs);
+  write(folder + "/sweep", fixed_records());
+  write(folder + "/long_names", long_names_records());
+  write(folder + "/links", fixed_link_records());
+  write(folder + "/links_and_ranks", links_and_ranks_records());
+  write(folder + "/strange", strange_records());
+  write(folder + "/many", many_records());
+  write(folder + "/scaling", scaling_records());
+  write(folder + "/growing_predictions", growing_prediction_records());
+  write(folder + "/training", training_records());
+  write(folder + "/frameworks", fixed_frameworks());
+  write(folder + "/published", paceline::records::read_foreign({argv[2]}).runs);
   const Sides sides = fixed_sides();
   std::ofstream(folder + "/diff.html", std::ios::binary)
       << render_diff_page(diff_records(sides.base, sides.test));

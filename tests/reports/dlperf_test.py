@@ -47,10 +47,6 @@ class Golden(ReportCase):
     def test_measured_frameworks(self):
         self.golden("measured.md", self.printed(self.file_of(rich_records())))
 
-    def test_data_of_measured_frameworks(self):
-        text = json.dumps(self.report_of(self.file_of(rich_records())).data(), indent=1, ensure_ascii=False)
-        self.golden("measured.json", text + "\n")
-
 
 class Alone(ReportCase):
     def run_module(self, *arguments, text=""):
@@ -70,9 +66,6 @@ class Alone(ReportCase):
         given = self.folder / "report.json"
         given.write_text(text, encoding="utf-8")
         self.assertEqual(self.run_module(str(given)).stdout, self.printed(path))
-        self.assertEqual(
-            json.loads(self.run_module("--data", text=text).stdout), self.report_of(path).data()
-        )
 
     def test_another_text_is_one_sentence(self):
         for text in ("", "{", "[]", "{}", '{"version": 1, "cases": []}'):

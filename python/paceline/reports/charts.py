@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Charts of throughput and of speed-up against devices: as Mermaid draws them, and as series."""
+"""Charts of throughput and of speed-up against devices, as Mermaid draws them."""
 
-from .comparison import ONE
 from .findings import excludes
-from .markdown import counted, escaped, printable
+from .markdown import escaped
 
 # Squares that a legend shows, and the colors of the lines beside them.
 _STYLES = (
@@ -16,7 +15,6 @@ _STYLES = (
     ("🟨", "#fdcb58"),
 )
 _IDEAL = ("⬛", "#31373d")
-_MOST_SERIES = 12  # more cannot be told apart on the page
 
 
 def _mermaid(table, rows, columns, speed_up: bool) -> str:
@@ -83,47 +81,3 @@ def mermaid_charts(table, found) -> str:
     if left_out:
         text += f"Left out of the charts: {escaped('; '.join(left_out))}.\n\n"
     return text
-
-
-def _points(column, table) -> list:
-    """The figures of a column from its first row to its last, gaps left out."""
-    points = []
-    all_devices = [row.devices for row in table.rows]
-    for row in table.rows:
-        if column.rate(row) is None:
-            continue
-        place = str(row.devices)
-        if all_devices.count(row.devices) > 1:
-            place += f" on {counted(row.nodes, 'node')}"
-        cell = column.cells[row]
-        point = {
-            "along": row.devices,
-            "place": place,
-            "value": cell.rate,
-            "text": printable(cell.text()),
-            "speed_up": column.speed_up(row),
-        }
-        if cell.has_interval():
-            point["low"], point["high"] = cell.interval
-        points.append(point)
-    return points
-
-
-def series(table, found) -> tuple:
-    """What the page draws, and the columns that are left out with the reason."""
-    drawn, left_out = [], []
-    for column in table.columns:
-        name, points, why = printable(column.title), _points(column, table), ""
-        if excludes(found, column):
-            why = "not comparable"
-        elif not points:
-            why = "it has no figure"
-        elif len(drawn) == _MOST_SERIES:
-            why = "too many columns"
-        else:
-            drawn.append({"name": name, "points": points})
-            if column.speed_up(ONE) is None:
-                why = "no speed-up: it has no figure on one device"
-        if why:
-            left_out.append({"column": name, "why": why})
-    return drawn, left_out

@@ -4,8 +4,7 @@
     paceline report --format json FILE... | python3 -m paceline.reports.dlperf
 
 Environment, frameworks with version and features, options, and for each model and number type a
-table of throughput, one of speed-up and efficiency, a chart of each, and the findings.  --data
-prints the same as one JSON object, from which the page draws.
+table of throughput, one of speed-up and efficiency, a chart of each, and the findings.
 """
 
 import argparse
@@ -108,18 +107,13 @@ def main(arguments=None) -> int:
         description="Prints DLPerf's report of what `paceline report --format json` prints.",
     )
     parser.add_argument("file", nargs="?", help="the JSON; stdin where none is given")
-    parser.add_argument("--data", action="store_true", help="the report as one JSON object")
     given = parser.parse_args(arguments)
     try:
         report = _read(given.file)
     except (OSError, ValueError) as error:
         print(f"paceline.reports.dlperf: {error}", file=sys.stderr)
         return 2
-    if given.data:
-        text = json.dumps(report.data(), ensure_ascii=False, allow_nan=False) + "\n"
-    else:
-        text = markdown(report)
-    sys.stdout.buffer.write(text.encode("utf-8", errors="replace"))
+    sys.stdout.buffer.write(markdown(report).encode("utf-8", errors="replace"))
     return 0
 
 

@@ -19,15 +19,6 @@ class Table:
     left: int  # that many columns are aligned to the left
     rows: list = field(default_factory=list)  # of texts
 
-    def data(self) -> dict:
-        """In the form that the page shows."""
-        return {
-            "title": self.title,
-            "columns": [{"heading": "", "header": name} for name in self.columns],
-            "rows": [{"cells": cells, "span": ""} for cells in self.rows],
-            "text": "",
-        }
-
     def markdown(self) -> str:
         marks = [":--" if i < self.left else "--:" for i in range(len(self.columns))]
         rows = [list(map(escaped, cells)) for cells in self.rows]

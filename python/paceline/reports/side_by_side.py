@@ -3,7 +3,6 @@
 
 from dataclasses import dataclass
 
-from .charts import series
 from .comparison import Comparison, comparisons
 from .findings import excludes, findings
 from .markdown import MISSING, Table, counted, printable
@@ -22,25 +21,6 @@ class Result:
     speed_up: Table
     footnotes: list  # why cells have no figure; a cell shows the number of its reason, from 1
     findings: list
-
-    def data(self) -> dict:
-        """What the page shows."""
-        drawn, left_out = series(self.table, self.findings)
-        return {
-            "title": printable(f"{self.table.model}, {self.table.title}"),
-            "unit": self.table.unit,
-            "rows": len(self.table.rows),
-            "imported": self.table.imported,
-            "throughput": self.throughput.data(),
-            "speed_up": self.speed_up.data(),
-            "footnotes": self.footnotes,
-            "series": drawn,
-            "left_out": left_out,
-            "findings": [
-                {"column": printable(one.column), "text": printable(one.text)}
-                for one in self.findings
-            ],
-        }
 
 
 def _result(table) -> Result:
@@ -142,13 +122,3 @@ class Report:
         self.options = _options(self.runs, tables)
         self.remarks = _remarks(self.runs)
         self.results = [_result(table) for table in tables]
-
-    def data(self) -> dict:
-        """What the page shows."""
-        return {
-            "period": self.period,
-            "table": self.frameworks.data(),
-            "options": [{"term": term, "text": text} for term, text in self.options],
-            "remarks": [{"term": term, "text": text} for term, text in self.remarks],
-            "results": [result.data() for result in self.results],
-        }

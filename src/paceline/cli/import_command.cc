@@ -129,8 +129,7 @@ void ImportCommand::show(const std::vector<records::CommRecord>& rows) const {
 void ImportCommand::show(std::vector<records::RunRecord> runs) const {
   const std::size_t count = runs.size();
   FileRecords read{.records = std::move(runs),
-                   .file_of = std::vector<std::size_t>(count),
-                   .numbers = std::vector<std::size_t>(count)};
+                   .file_of = std::vector<std::size_t>(count)};
   keep_distinct_runs(read);
   if (!records_.empty()) {
     append_new(read.records, std::ssize(files_), records_);

@@ -60,7 +60,6 @@ void keep_distinct_runs(FileRecords& read) {
   for (const std::size_t place : places) {
     kept.records.push_back(std::move(read.records[place]));
     kept.file_of.push_back(read.file_of[place]);
-    kept.numbers.push_back(read.numbers[place]);
   }
   read = std::move(kept);
 }
@@ -87,11 +86,8 @@ FileRecords read_record_files(const std::vector<std::string>& files, Operations 
       continue;
     }
     std::ranges::move(read.operations, std::back_inserter(all.operations));
-    for (std::size_t i = 0; i < read.runs.size(); ++i) {
-      all.records.push_back(std::move(read.runs[i]));
-      all.file_of.push_back(file);
-      all.numbers.push_back(i + 1);
-    }
+    std::ranges::move(read.runs, std::back_inserter(all.records));
+    all.file_of.resize(all.records.size(), file);
     if (!all.operations.empty() && !all.records.empty()) {
       throw UsageError(
           fmt::format("{}: some of the files are results of trainings and some of operations; "

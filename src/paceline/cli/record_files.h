@@ -22,7 +22,6 @@ void reject_repeats(const std::vector<std::string>& files);
 struct FileRecords {
   std::vector<records::RunRecord> records;
   std::vector<std::size_t> file_of;  // for each record, the index of its file
-  std::vector<std::size_t> numbers;  // for each record, its number in its file, from 1
   /// The records of operations, if they are asked for; `records` is then empty.
   std::vector<records::CommRecord> operations{};
 };

@@ -40,28 +40,6 @@ std::vector<std::string> format_names() {
   return names;
 }
 
-struct Collected {
-  std::vector<records::RunRecord> records;
-  std::vector<report::Origin> origins;
-};
-
-Collected read_all(const std::vector<std::string>& files) {
-  FileRecords read = read_record_files(files);
-  if (read.records.empty()) {
-    throw UsageError(fmt::format("{}: holds no records", fmt::join(files, ", ")));
-  }
-  Collected all;
-  for (std::size_t i = 0; i < read.records.size(); ++i) {
-    all.origins.push_back({files[read.file_of[i]], read.numbers[i]});
-  }
-  all.records = std::move(read.records);
-  return all;
-}
-
-std::string page_text(const Collected& all, const std::string& title) {
-  return report::render_page({.records = all.records, .origins = all.origins, .title = title});
-}
-
 }  // namespace
 
 std::string format_of_file(const std::string& path) {
@@ -111,9 +89,12 @@ int ReportCommand::run() const {
   if (!output_.empty()) {
     check_writable("--output", output_);
   }
-  const Collected all = read_all(files_);
-  const std::string text =
-      format == kPage ? page_text(all, title_) : report::find_format(format).render(all.records);
+  const std::vector<records::RunRecord> records = read_record_files(files_).records;
+  if (records.empty()) {
+    throw UsageError(fmt::format("{}: holds no records", fmt::join(files_, ", ")));
+  }
+  const std::string text = format == kPage ? report::render_page(records, title_)
+                                           : report::find_format(format).render(records);
   if (output_.empty()) {
     std::fwrite(text.data(), 1, text.size(), stdout);
     std::fflush(stdout);

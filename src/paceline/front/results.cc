@@ -92,10 +92,8 @@ Results::Results(cases::JobSpec& job) : experiment_(job.experiment) {
     cases.insert(it.configuration.key());
   }
   for (records::RunRecord& record : file.records) {
-    ++written_;
     if (cases.contains(record.configuration.key())) {
       records_.push_back(std::move(record));
-      numbers_.push_back(written_);
     }
   }
   earlier_ = records_.size();
@@ -104,7 +102,6 @@ Results::Results(cases::JobSpec& job) : experiment_(job.experiment) {
 void Results::append(records::RunRecord record) {
   target_->append(records::to_line(record));
   records_.push_back(std::move(record));
-  numbers_.push_back(++written_);
 }
 
 void Results::add_rejected() {
@@ -235,12 +232,7 @@ void Results::write_page() const {
   if (settings_.page.empty() || shown.empty()) {
     return;
   }
-  std::vector<report::Origin> origins;
-  for (const std::size_t number : std::span(numbers_).last(shown.size())) {
-    origins.push_back({settings_.records, number});
-  }
-  write_atomically(settings_.page,
-                   report::render_page({.records = shown, .origins = std::move(origins)}));
+  write_atomically(settings_.page, report::render_page(shown));
   fmt::print(stderr, "page: {}\n", settings_.page);
 }
 

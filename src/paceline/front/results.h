@@ -95,10 +95,8 @@ class Results final : public Front {
   std::string printed_;
   int run_ = 0;              // the current repetition
   std::size_t taken_ = 0;    // cases taken in this repetition
-  std::size_t written_ = 0;  // number of records in the file
   /// Records of the run's cases that earlier runs wrote, then all records that this run wrote.
   std::vector<records::RunRecord> records_;
-  std::vector<std::size_t> numbers_;  // position of each in the file, from 1
   std::size_t earlier_ = 0;           // how many of these earlier runs wrote
 };
 

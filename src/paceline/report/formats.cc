@@ -62,7 +62,11 @@ constexpr auto kRunFormats = std::to_array<Format>({
     {.name = "csv", .summary = "one line per case, for spreadsheets", .render = render_csv},
     {.name = "dlperf",
      .summary = "frameworks side by side as DLPerf's report, in Markdown",
-     .render = [](Records records) { return python_report("dlperf", {}, report_json(records)); },
+     .render =
+         [](Records records) {
+           return python_report("dlperf", {},
+                                report_json(summary_report(records, Detail::kFull), records));
+         },
      .in_python = true},
     {.name = "markdown",
      .summary = "the tables with every interval, for issues and pages",

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -10,6 +11,7 @@
 
 #include "paceline/base/text.h"
 #include "paceline/records/json.h"
+#include "paceline/records/samples.h"
 #include "paceline/report/equal_training.h"
 #include "paceline/report/summary_json.h"
 
@@ -24,6 +26,15 @@ std::int64_t window_ns(const RunRecord& run) {
     longest = std::max(longest, rank.window_ns);
   }
   return longest;
+}
+
+// Returns the time of each step on its slowest rank.
+std::vector<std::int64_t> slowest_step_ns(const RunRecord& run) {
+  std::vector<std::int64_t> steps;
+  for (const double seconds : records::slowest_step_s(run)) {
+    steps.push_back(std::llround(seconds * 1e9));
+  }
+  return steps;
 }
 
 // Returns the examples per second of all ranks: those of the window divided by its wall time on the
@@ -68,6 +79,7 @@ Json runs_json(std::span<const RunRecord> records) {
          {"run", run.run},
          {"configuration", records::to_json(run.configuration)},
          {"environment", place},
+         {"step_ns", slowest_step_ns(run)},
          {"window_s", static_cast<double>(window_ns(run)) * 1e-9},
          {"samples_per_s", or_null(rate_of(run))},
          {"not_comparable", reason == reasons.end() ? Json() : Json(reason->second)},

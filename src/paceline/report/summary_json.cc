@@ -94,28 +94,12 @@ Json training_json(const TrainingCurves& curves) {
   return out;
 }
 
-}  // namespace
-
-const Fields<CaseSummary>& summary_fields() {
-  static const auto fields = case_columns({}, Detail::kFull).fields();
-  return fields;
-}
-
-std::string render_csv(std::span<const RunRecord> records) {
-  Table table = summary_fields().table();
-  for (const char* name : {"errors", "warnings"}) {
-    table.columns.push_back({.name = name});
-  }
-  for (const GroupSummary& group : summarize(records)) {
-    for (const CaseSummary& one : group.rows) {
-      table.rows.push_back(summary_fields().row(one));
-      table.rows.back().cells.push_back(fmt::format("{}", fmt::join(one.errors, "; ")));
-      table.rows.back().cells.push_back(warnings_text(one.warnings));
-    }
-  }
-  return csv_text(table);
-}
-
+// Returns the cases, their tables and the notes:
+//   cases     for each case the fields of the CSV form, its configuration, warnings and errors
+//   tables    the tables of Detail::kFull; for each row the indices of its case and of its runs, its
+//             command and its short strategy; the units and decimals of the values
+//   training  the tables and curves of the cases that trained on data
+//   notes     what the columns of the tables mean
 Json summary_json(const SummaryReport& report, std::span<const RunRecord> records) {
   Json out{{"cases", Json::array()},
            {"tables", Json::array()},
@@ -145,15 +129,37 @@ Json summary_json(const SummaryReport& report, std::span<const RunRecord> record
   return out;
 }
 
-Json report_json(std::span<const RunRecord> records) {
+}  // namespace
+
+const Fields<CaseSummary>& summary_fields() {
+  static const auto fields = case_columns({}, Detail::kFull).fields();
+  return fields;
+}
+
+std::string render_csv(std::span<const RunRecord> records) {
+  Table table = summary_fields().table();
+  for (const char* name : {"errors", "warnings"}) {
+    table.columns.push_back({.name = name});
+  }
+  for (const GroupSummary& group : summarize(records)) {
+    for (const CaseSummary& one : group.rows) {
+      table.rows.push_back(summary_fields().row(one));
+      table.rows.back().cells.push_back(fmt::format("{}", fmt::join(one.errors, "; ")));
+      table.rows.back().cells.push_back(warnings_text(one.warnings));
+    }
+  }
+  return csv_text(table);
+}
+
+Json report_json(const SummaryReport& report, std::span<const RunRecord> records) {
   Json out{{"version", 1}};
-  out.update(summary_json(summary_report(records, Detail::kFull), records));
+  out.update(summary_json(report, records));
   out.update(runs_json(records));
   return out;
 }
 
 std::string render_json(std::span<const RunRecord> records) {
-  return json_text(report_json(records), 2) + "\n";
+  return json_text(report_json(summary_report(records, Detail::kFull), records), 2) + "\n";
 }
 
 }  // namespace paceline::report

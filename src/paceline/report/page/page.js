@@ -1,16 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Builds the page from its data and its records.  Then draws each chart at the
-// width of its place, and serves the links to cases and the button that saves
-// the records.
+// Builds the page from its data, then draws each chart at the width of its place
+// and serves the links to cases.
 "use strict";
 
 (() => {
-  const { caseDetails, diffSections, element, facts, figure, frameworkSections, groupOf,
-    machine, machinesOf, note, overview, sectionsOf, table, terms, trainingSection } = paceline;
+  const { caseDetails, diffSections, element, facts, figure, groupOf, machine, machinesOf, note,
+    overview, sectionsOf, table, terms, trainingSection } = paceline;
   const data = JSON.parse(document.getElementById("data").textContent);
-  const recordLines = document.getElementById("records").textContent;
-  const records = recordLines.split("\n").filter(Boolean).map((line) => JSON.parse(line));
-  const groups = (data.tables ?? []).map((shown) => groupOf(shown, data.cases, records));
+  const groups = (data.tables ?? []).map((shown) => groupOf(shown, data));
   const cases = groups.flatMap((group) => group.cases);
   const charts = []; // indexed by a figure's data-chart
   const main = document.getElementById("main");
@@ -31,9 +28,8 @@
 
   function build() {
     document.getElementById("facts").append(...terms(data.facts
-      ? pairsOf(data.facts) : overview(records, cases.length)));
-    main.append(...[...diffSections(data.diff), ...frameworkSections(data.frameworks)]
-      .map(sectionElement));
+      ? pairsOf(data.facts) : overview(data, cases.length)));
+    main.append(...diffSections(data.diff).map(sectionElement));
     let firstCase = 1;
     for (const group of groups) {
       main.append(...sectionsOf(group, firstCase).map(sectionElement));
@@ -45,15 +41,10 @@
       main.append(element("section", {}, element("h2", {}, "How to read the tables"),
         facts(pairsOf(notes), "reading")));
     }
-    if (!records.length) return;
-    const machines = machinesOf(records);
-    const save = element("button", { id: "save", type: "button" }, "save them");
+    if (!data.runs?.length) return;
+    const machines = machinesOf(data.environments);
     main.append(element("section", {}, element("h2", {}, "Behind the figures"),
-      element("p", { class: "note" }, "Every case with the command that measures it " +
-        "again, its configuration and its runs. " + (data.whole_records
-        ? "The records are in this file: "
-        : "The records are too long for this file, which has of each run the steps of " +
-          "its slowest rank."), data.whole_records ? save : null),
+      note("Every case with the command that measures it again, its configuration and its runs."),
       cases.map((one, i) => caseDetails(one, i + 1, data, machines)),
       machines.environments.map((one, i, all) => machine(one, i, all.length))));
   }
@@ -144,13 +135,4 @@
   };
   addEventListener("hashchange", open);
   open();
-
-  document.getElementById("save")?.addEventListener("click", () => {
-    const link = document.createElement("a");
-    link.href = URL.createObjectURL(
-      new Blob([recordLines], { type: "application/x-ndjson" }));
-    link.download = "records.jsonl";
-    link.click();
-    setTimeout(() => URL.revokeObjectURL(link.href), 1000);
-  });
 })();

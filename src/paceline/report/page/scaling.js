@@ -3,7 +3,7 @@
 "use strict";
 
 Object.assign(paceline, (() => {
-  const { lookOf, point, withWhiskers } = paceline;
+  const { lookOf, nameWithoutRanks, point, withWhiskers } = paceline;
 
   const MOST_LINES = 12; // more cannot be told apart
 
@@ -14,16 +14,15 @@ Object.assign(paceline, (() => {
     [source, experiment, { ...configuration, label: "", ranks: 1, ranks_per_host: null,
       ...(source === "predicted" ? { steps: 0 } : {}) }]);
 
-  const curveName = ({ source, strategy }) =>
-    source === "measured" ? strategy : `${strategy} (${source})`;
+  const curveName = (one) => one.configuration.framework ? nameWithoutRanks(one)
+    : one.source === "measured" ? one.strategy : `${one.strategy} (${one.source})`;
 
-  // Draws throughput by ranks.  Null if no strategy has two numbers of ranks,
-  // and if there are frameworks, whose report has this chart.
+  // Draws throughput by ranks.  Null if no strategy has two numbers of ranks.
   function scaling(group) {
     const cases = group.cases.filter((one) => one.throughput);
     const curves = d3.groups(cases, curveKey).map(([, members]) => members)
       .filter((members) => members.length > 1);
-    if (!curves.length || cases.some((one) => one.configuration.framework)) return null;
+    if (!curves.length) return null;
     const links = new Set(cases.map((one) => one.configuration.link));
     // Each point of a curve shows by itself whether it is INVALID.
     const series = curves.map((members) => ({

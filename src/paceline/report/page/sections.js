@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shows the records: the charts of each table, the cases with their runs, and
+// Shows cases: the charts of each table, the cases with their runs, and
 // the machines.  Estimates and intervals come with the data; here, steps are
 // only sorted and counted.
 "use strict";
@@ -16,9 +16,9 @@ Object.assign(paceline, (() => {
 
   // Returns the name of a case for places without a column of ranks; it has the
   // number of ranks if the cases of its table differ in it.
+  const nameWithoutRanks = (one) => one.label.replace(new RegExp(` ranks=${one.ranks}(?= |$)`), "");
   const nameWithRanks = (one) => !one.ranks_differ ? one.label
-    : `${one.label.replace(new RegExp(` ranks=${one.ranks}(?= |$)`), "")}, ` +
-      counted(one.ranks, "rank");
+    : `${nameWithoutRanks(one)}, ${counted(one.ranks, "rank")}`;
 
   const PERCENT = { factor: 100, decimals: 1 };
 
@@ -36,15 +36,15 @@ Object.assign(paceline, (() => {
       text: shown(value) + (point ? "" : ` [${shown(low)}, ${shown(high)}]`) };
   }
 
-  // Returns a table of the data with its cases and what their records add.
-  function groupOf(shown, allCases, records) {
+  // Returns a table of the data with its cases and their runs.
+  function groupOf(shown, data) {
     const { time, rate } = shown;
-    const ranksOf = (row) => records[row.records[0]].configuration.ranks;
+    const ranksOf = (row) => data.cases[row.case].configuration.ranks;
     const ranks_differ = new Set(shown.cases.map(ranksOf)).size > 1;
     return { table: shown, time, cases: shown.cases.map((row) => {
-      const one = allCases[row.case];
-      const runs = row.records.map((index) => records[index]);
-      const { configuration, experiment, source } = runs[0];
+      const one = data.cases[row.case];
+      const { configuration, experiment, source } = one;
+      const runs = row.records.map((index) => data.runs[index]);
       return { ...row, runs, configuration, experiment, source, ranks_differ,
         ranks: ranksOf(row), strategy: printable(row.strategy), label: printable(one.case),
         baseline: one.baseline && printable(one.baseline), failed: one.step_median_s === null,
@@ -55,13 +55,8 @@ Object.assign(paceline, (() => {
     }) };
   }
 
-  // Returns the seconds of each step of a run on its slowest rank; none for a
-  // failed run.
-  function slowestSteps(run) {
-    const ranks = run.ranks.map((rank) => rank.step_ns).filter((steps) => steps.length);
-    return run.error !== null || !ranks.length ? []
-      : ranks[0].map((_, step) => d3.max(ranks, (steps) => steps[step]) / 1e9);
-  }
+  // Returns the seconds of each step of a run; none for a failed run.
+  const stepsOf = (run) => run.error !== null ? [] : run.step_ns.map((ns) => ns / 1e9);
 
   // Makes one series for each source of the cases, and one for its INVALID
   // cases.
@@ -165,7 +160,7 @@ Object.assign(paceline, (() => {
     const { unit, factor, decimals } = group.time;
     const cases = group.cases
       .map((one) => ({ ...one,
-        steps: d3.sort(one.runs.flatMap(slowestSteps)).map((step) => step * factor) }))
+        steps: d3.sort(one.runs.flatMap(stepsOf)).map((step) => step * factor) }))
       .filter((one) => !one.failed && one.steps.length);
     if (!cases.length) return [];
     return [{ kind: "boxes", title: "Step times", value: { label: "step time", unit }, mark: "",
@@ -247,15 +242,14 @@ Object.assign(paceline, (() => {
   const lasting = (host) => Object.entries(host.facts)
     .filter(([name]) => !FLEETING.includes(name));
 
-  // Returns the distinct machines of the records, and the number of each
-  // record's.
-  function machinesOf(records) {
-    const keys = records.map(({ environment }) => JSON.stringify({ ...environment,
+  // Returns the distinct machines, and the number of each environment's.
+  function machinesOf(environments) {
+    const keys = environments.map((environment) => JSON.stringify({ ...environment,
       hosts: environment.hosts.map((host) => ({ ...host, facts: lasting(host) })) }));
     const distinct = [...new Set(keys)];
     return {
-      numbers: new Map(records.map((record, i) => [record, distinct.indexOf(keys[i]) + 1])),
-      environments: distinct.map((key) => records[keys.indexOf(key)].environment),
+      numbers: keys.map((key) => distinct.indexOf(key) + 1),
+      environments: distinct.map((key) => environments[keys.indexOf(key)]),
     };
   }
 
@@ -280,22 +274,22 @@ Object.assign(paceline, (() => {
         : []));
   }
 
-  function runRow(run, index, data, machines) {
+  function runRow(run, data, machines) {
     const hostFact = (name) => {
-      const [host] = run.environment.hosts;
+      const [host] = data.environments[run.environment].hosts;
       return host && name in host.facts ? printable(host.facts[name]) : MISSING;
     };
     const head = [String(run.run + 1), printable(run.started_at || MISSING)];
     if (run.error !== null) return { cells: head, span:
-      `${/^(not-installed|unsupported)$/.test(run.status) ? "not run" : "failed"}: ${printable(run.error)}` };
-    const steps = slowestSteps(run);
+      `${run.not_run ? "not run" : "failed"}: ${printable(run.error)}` };
+    const steps = stepsOf(run);
     const checks = Object.entries(run.verified);
     const failed = checks.find(([, holds]) => !holds);
     return [...head, String(steps.length),
       steps.length ? digits(d3.median(steps) * 1e3) : MISSING,
       failed ? `${printable(failed[0])} FAILED` : checks.length ? "yes" : MISSING,
       hostFact("load_average"), hostFact("cpu_pressure_percent"),
-      String(machines.numbers.get(run)), data.origins[index] || MISSING];
+      String(machines.numbers[run.environment])];
   }
 
   function caseDetails(one, number, data, machines) {
@@ -311,8 +305,8 @@ Object.assign(paceline, (() => {
       one.command
         ? element("pre", { class: "command", tabindex: 0 }, printable(one.command)) : null,
       plainTable("Runs", ["run", "started (UTC)", "steps", "median step, ms",
-        "values verified", "load average", "CPU pressure, %", "machine", "record"],
-      one.runs.map((run, i) => runRow(run, one.records[i], data, machines))),
+        "values verified", "load average", "CPU pressure, %", "machine"],
+      one.runs.map((run) => runRow(run, data, machines))),
       ...(one.prediction.length
         ? [element("h4", {}, "Prediction"),
           facts(one.prediction.map(({ term, text }) => [term, text]))] : []),
@@ -326,7 +320,7 @@ Object.assign(paceline, (() => {
     return all.slice(0, most).join(", ") + (left > 0 ? ` and ${left} more` : "");
   }
 
-  function machineWords({ environment: { hosts } }) {
+  function machineWords({ hosts }) {
     if (!hosts.length) return "";
     const { cpu_model: cpu, cores, gpus } = hosts[0].facts;
     const text = [cpu || "", cores ? `, ${cores} cores` : "", gpus ? `, ${gpus}` : ""].join("");
@@ -334,20 +328,20 @@ Object.assign(paceline, (() => {
   }
 
   // Returns the facts in the page's head.
-  function overview(records, cases) {
+  function overview({ runs, environments }, cases) {
     const days = d3.sort(new Set(
-      records.map((record) => (record.started_at || "").slice(0, 10)).filter(Boolean)));
+      runs.map((run) => (run.started_at || "").slice(0, 10)).filter(Boolean)));
     return [
-      ["cases", records.length ? `${cases} in ${counted(records.length, "run")}` : ""],
-      ["origin", distinct(records.map((record) => record.source), 5)],
+      ["cases", runs.length ? `${cases} in ${counted(runs.length, "run")}` : ""],
+      ["origin", distinct(runs.map((run) => run.source), 5)],
       ["date", days.length > 1 ? `${days[0]} to ${days.at(-1)}` : days[0]],
-      ["machine", distinct(records.map(machineWords), 2)],
-      ["PyTorch", distinct(records.map((record) => record.environment.torch_version))],
+      ["machine", distinct(environments.map(machineWords), 2)],
+      ["PyTorch", distinct(environments.map((one) => one.torch_version))],
     ];
   }
 
   return {
-    caseDetails, estimateOf, groupOf, lookOf, machine, machinesOf, overview, point, sectionsOf,
-    withWhiskers,
+    caseDetails, estimateOf, groupOf, lookOf, machine, machinesOf, nameWithoutRanks, overview, point,
+    sectionsOf, withWhiskers,
   };
 })());
