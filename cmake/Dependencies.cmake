@@ -58,28 +58,6 @@ if(PACELINE_WITH_TESTS)
     6430e4092653380d9dc4ccb45a1e2dc9259d581f4866dc0759713126056bc1d7)
 endif()
 
-# hwloc has no CMake package.  Where it is missing, PACELINE_HAVE_HWLOC is OFF
-# and the topology of a record has no picture of the machine.
-find_path(HWLOC_INCLUDE_DIR hwloc.h)
-find_library(HWLOC_LIBRARY hwloc)
-mark_as_advanced(HWLOC_INCLUDE_DIR HWLOC_LIBRARY)
-if(HWLOC_INCLUDE_DIR AND HWLOC_LIBRARY)
-  set(PACELINE_HAVE_HWLOC ON)
-  # Debian keeps what differs between architectures in a folder of its own, which
-  # the compiler searches below /usr, but not below .deps/root/usr.
-  set(_hwloc_include "${HWLOC_INCLUDE_DIR}")
-  if(EXISTS "${HWLOC_INCLUDE_DIR}/${CMAKE_LIBRARY_ARCHITECTURE}/hwloc")
-    list(APPEND _hwloc_include "${HWLOC_INCLUDE_DIR}/${CMAKE_LIBRARY_ARCHITECTURE}")
-  endif()
-  add_library(hwloc::hwloc UNKNOWN IMPORTED)
-  set_target_properties(hwloc::hwloc PROPERTIES
-    IMPORTED_LOCATION "${HWLOC_LIBRARY}"
-    INTERFACE_INCLUDE_DIRECTORIES "${_hwloc_include}")
-else()
-  set(PACELINE_HAVE_HWLOC OFF)
-endif()
-message(STATUS "hwloc: ${HWLOC_LIBRARY}")
-
 # MPI, for the engine mpi: Open MPI or MPICH, by the compiler wrapper's word.
 # PACELINE_WITH_MPI=OFF leaves it out where it is installed.
 option(PACELINE_WITH_MPI "Build the MPI engine where MPI is installed" ON)

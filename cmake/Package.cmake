@@ -26,7 +26,7 @@ install(FILES "${CMAKE_BINARY_DIR}/built_for.txt" DESTINATION paceline/bin ${_pa
 install(CODE [[
   file(GET_RUNTIME_DEPENDENCIES EXECUTABLES "$<TARGET_FILE:paceline>"
     RESOLVED_DEPENDENCIES_VAR libraries
-    PRE_INCLUDE_REGEXES "^lib(fmt|hwloc|tomlplusplus)\\.so" PRE_EXCLUDE_REGEXES ".*")
+    PRE_INCLUDE_REGEXES "^lib(fmt|tomlplusplus)\\.so" PRE_EXCLUDE_REGEXES ".*")
   foreach(library IN LISTS libraries)
     get_filename_component(name "${library}" NAME)
     get_filename_component(file "${library}" REALPATH)

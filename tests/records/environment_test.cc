@@ -59,12 +59,15 @@ TEST_F(EnvironmentTest, ReadsTheProcessor) {
   put_cpu(3, 1, 1, 2400000);
   put_cpu(10, 1, 1, 2800000);
   put("sys/devices/system/cpu/cpufreq/policy0/scaling_governor", "ignored");
+  put("sys/devices/system/node/node10/cpulist", "10\n");
+  put("sys/devices/system/node/node2/cpulist", "0-3\n");
   EXPECT_EQ(facts(), (Facts{{"cpu_model", "AMD EPYC 9654"},
                             {"cpu_isa", "sse4_2 avx2 avx512f avx512_bf16"},
                             {"virtualized", "yes"},
                             {"sockets", "2"},
                             {"cores", "4"},
                             {"threads", "5"},
+                            {"numa_cpus", "0-3; 10"},
                             {"governor", "performance"},
                             {"clock_mhz", "2400"},
                             {"clock_max_mhz", "3700"}}));
@@ -189,10 +192,10 @@ TEST(Differences, AreNothingBetweenAlikeHosts) {
       {.host = "n1",
        .facts =
            {{"cores", "8"}, {"load_average", "1"}, {"clock_mhz", "2000"}, {"memory_gib", "125"}},
-       .topology = "Machine (125 GiB): 1 package\n"},
+       .topology = "GPU0 GPU1\n"},
       {.host = "n2",
        .facts = {{"cores", "8"}, {"load_average", "2"}, {"memory_gib", "126"}},
-       .topology = "Machine (126 GiB): 1 package\n"}};
+       .topology = "GPU0 GPU1\n"}};
   EXPECT_EQ(differences(hosts), std::nullopt);
   EXPECT_EQ(differences({}), std::nullopt);
 }

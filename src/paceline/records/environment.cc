@@ -63,20 +63,6 @@ bool same_amount(const std::string& a, const std::string& b) {
   return std::abs(first - second) <= kTolerance * std::max(first, second);
 }
 
-// Removes the sizes of memory, which are in parentheses and differ between equal machines.
-std::string without_parentheses(std::string_view text) {
-  std::string kept;
-  int depth = 0;
-  for (const char c : text) {
-    depth += c == '(' ? 1 : 0;
-    if (depth == 0) {
-      kept += c;
-    }
-    depth -= c == ')' && depth > 0 ? 1 : 0;
-  }
-  return kept;
-}
-
 // A value and the hosts that have it.
 struct ValueGroup {
   std::string value;
@@ -164,7 +150,7 @@ std::optional<std::string> differences(std::span<const HostEnvironment> hosts) {
     }
   }
   for (const HostEnvironment& host : hosts) {
-    if (without_parentheses(host.topology) != without_parentheses(hosts.front().topology)) {
+    if (host.topology != hosts.front().topology) {
       return fmt::format("topology: that of {} is not that of {}", host.host, hosts.front().host);
     }
   }

@@ -25,6 +25,7 @@ struct HostSources {
 ///
 ///   cpu_model, cpu_isa        cpu_isa: the instruction sets that decide a kernel's speed
 ///   sockets, cores, threads   of the whole machine
+///   numa_cpus                 of each NUMA node: "0-15; 16-31"
 ///   virtualized               "yes" under a hypervisor
 ///   governor                  of the clocks; different values are joined by "+"
 ///   clock_mhz, clock_max_mhz  current mean over the threads; highest possible
@@ -40,13 +41,8 @@ struct HostSources {
 ///   gpu_pcie                  of NVIDIA devices; "8 x NVIDIA H200"
 ///   nvidia_smi                how it failed; absent if it did not
 ///
-/// The topology is the output of `nvidia-smi topo -m` if that works, else `machine_picture()`.
+/// The topology is the output of `nvidia-smi topo -m`, and empty without GPUs.
 HostEnvironment collect_host(const HostSources& sources = {});
-
-/// Draws packages, NUMA nodes, caches, cores and hardware threads with their sizes, as hwloc sees
-/// them, in at most 40 lines; empty in a build without hwloc.  `synthetic` describes a machine in
-/// hwloc's own notation, for tests.
-std::string machine_picture(const std::optional<std::string>& synthetic = {});
 
 /// Whether a record may contain the environment variable `name` with this value.  Allowed are names
 /// of an explicit list and names with prefixes of communication libraries, except what looks like a

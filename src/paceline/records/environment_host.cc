@@ -4,6 +4,9 @@
 #include <array>
 #include <cmath>
 #include <cstdlib>
+#include <iterator>
+#include <map>
+#include <ranges>
 #include <set>
 #include <sstream>
 #include <utility>
@@ -71,18 +74,21 @@ std::string instruction_sets(std::string_view flags) {
   return fmt::format("{}", fmt::join(known, " "));
 }
 
-// Returns the folders of the logical CPUs, cpu0, cpu1, ...
-std::vector<fs::path> cpu_folders(const fs::path& root) {
-  std::vector<fs::path> folders;
+// Returns the folders "kind0", "kind1", ... of the CPUs ("cpu") or the NUMA nodes ("node").
+std::vector<fs::path> device_folders(const fs::path& root, const std::string& kind) {
+  std::map<int, fs::path> folders;
   std::error_code error;
-  for (const auto& entry : fs::directory_iterator(root / "sys/devices/system/cpu", error)) {
+  for (const auto& entry : fs::directory_iterator(root / "sys/devices/system" / kind, error)) {
     const std::string name = entry.path().filename();
-    if (name.size() > 3 && name.starts_with("cpu") &&
-        name.find_first_not_of("0123456789", 3) == std::string::npos) {
-      folders.push_back(entry.path());
+    if (name.starts_with(kind)) {
+      if (const auto number = number_from<int>(std::string_view(name).substr(kind.size()))) {
+        folders.emplace(*number, entry.path());
+      }
     }
   }
-  return folders;
+  std::vector<fs::path> in_order;
+  std::ranges::copy(std::views::values(folders), std::back_inserter(in_order));
+  return in_order;
 }
 
 void collect_cpu(const fs::path& root, Facts& facts) {
@@ -99,7 +105,7 @@ void collect_cpu(const fs::path& root, Facts& facts) {
   std::set<std::string> sockets;
   std::set<std::pair<std::string, std::string>> cores;
   std::size_t threads = 0;
-  for (const fs::path& cpu : cpu_folders(root)) {
+  for (const fs::path& cpu : device_folders(root, "cpu")) {
     const std::string socket = read_trimmed(cpu / "topology/physical_package_id");
     if (!socket.empty()) {  // an offline CPU has no socket
       ++threads;
@@ -112,6 +118,11 @@ void collect_cpu(const fs::path& root, Facts& facts) {
     facts["cores"] = std::to_string(cores.size());
     facts["threads"] = std::to_string(threads);
   }
+  std::vector<std::string> nodes;
+  for (const fs::path& node : device_folders(root, "node")) {
+    nodes.push_back(read_trimmed(node / "cpulist"));
+  }
+  set(facts, "numa_cpus", fmt::format("{}", fmt::join(nodes, "; ")));
 }
 
 void collect_clocks(const fs::path& root, Facts& facts) {
@@ -120,7 +131,7 @@ void collect_clocks(const fs::path& root, Facts& facts) {
   double sum_khz = 0;
   double most_khz = 0;
   int read = 0;
-  for (const fs::path& cpu : cpu_folders(root)) {
+  for (const fs::path& cpu : device_folders(root, "cpu")) {
     const std::string governor = read_trimmed(cpu / "cpufreq/scaling_governor");
     if (!governor.empty()) {
       governors.insert(governor);
@@ -245,9 +256,6 @@ HostEnvironment collect_host(const HostSources& sources) {
   collect_system(sources.root, host.facts);
   collect_cpu_limit(sources.root, host.facts);
   collect_gpus(sources, host);
-  if (host.topology.empty()) {
-    host.topology = machine_picture();
-  }
   return host;
 }
 

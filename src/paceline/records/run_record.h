@@ -173,7 +173,7 @@ struct HostEnvironment {
   std::string host;
   std::map<std::string, std::string> facts;  // cpu_model, cpu_isa, cores,
                                              // governor, kernel, driver, ...
-  std::string topology;                      // nvidia-smi topo -m, or hwloc's
+  std::string topology;                      // nvidia-smi topo -m
 
   bool operator==(const HostEnvironment&) const = default;
 };
