@@ -13,10 +13,12 @@
 #include <malloc.h>
 #include <poll.h>
 #include <sched.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "paceline/base/clock.h"
+#include "paceline/base/descriptor.h"
 #include "paceline/base/error.h"
 #include "paceline/base/spawn.h"
 
@@ -32,7 +34,8 @@ class Countdown {
 
   int left_ms() const {
     const auto left = std::chrono::ceil<milliseconds>(deadline_ - stopwatch_.elapsed());
-    return static_cast<int>(std::clamp<std::int64_t>(left.count(), 0, 1'000'000));
+    return static_cast<int>(
+        std::clamp<std::int64_t>(left.count(), 0, std::numeric_limits<int>::max()));
   }
 
  private:
@@ -61,6 +64,23 @@ bool drain(int descriptor, const Countdown& countdown, std::string& text) {
   }
 }
 
+// Returns a file in memory that contains `text`, positioned at its start.
+Descriptor file_with(std::string_view text) {
+  Descriptor file(::memfd_create("paceline", MFD_CLOEXEC));
+  bool good = file.is_open();
+  while (good && !text.empty()) {
+    const ssize_t count = ::write(file.number(), text.data(), text.size());
+    if (count > 0) {
+      text.remove_prefix(static_cast<std::size_t>(count));
+    }
+    good = count > 0 || (count < 0 && errno == EINTR);
+  }
+  if (!good || ::lseek(file.number(), 0, SEEK_SET) != 0) {
+    throw WorldError("no memory for what a command reads or writes");
+  }
+  return file;
+}
+
 // Waits for the end of `child`; returns nothing if the deadline came first.
 std::optional<int> wait_for(pid_t child, const Countdown& countdown) {
   constexpr int kLookEveryMs = 2;
@@ -80,40 +100,43 @@ std::optional<int> wait_for(pid_t child, const Countdown& countdown) {
 }  // namespace
 
 std::optional<CommandResult> run_command(const std::vector<std::string>& command,
-                                         std::chrono::milliseconds deadline) {
+                                         std::chrono::milliseconds deadline,
+                                         std::string_view input) {
   PACELINE_CHECK(!command.empty());
   std::array<int, 2> pipe{};
   if (::pipe2(pipe.data(), O_CLOEXEC) != 0) {
     return std::nullopt;
   }
+  const Descriptor from(pipe[0]);
+  Descriptor to(pipe[1]);
   const Countdown countdown(deadline);
-  const int nowhere = ::open("/dev/null", O_WRONLY | O_CLOEXEC);
-  std::optional<pid_t> child;
+  const Descriptor given = file_with(input);
+  const Descriptor errors = file_with("");
+  pid_t child = 0;
   try {
     child = spawn({.executable = command.front(),
                    .argv = command,
                    .environment = environment_with({}),
-                   .output = pipe[1],
-                   .error = nowhere});
+                   .input = given.number(),
+                   .output = to.number(),
+                   .error = errors.number()});
   } catch (const WorldError&) {
-    // No such program can be started; `child` stays empty.
+    return std::nullopt;  // there is no such program
   }
-  ::close(nowhere);
-  ::close(pipe[1]);
+  to.close();
   CommandResult result;
-  if (child) {
-    const bool complete = drain(pipe[0], countdown, result.output);
-    auto status = complete ? wait_for(*child, countdown) : std::nullopt;
-    if (!status) {
-      result.timed_out = true;
-      ::kill(-*child, SIGKILL);
-      ::waitpid(*child, nullptr, 0);
-    } else if (WIFEXITED(*status)) {
-      result.exit_code = WEXITSTATUS(*status);
-    }
+  const bool complete = drain(from.number(), countdown, result.output);
+  const auto status = complete ? wait_for(child, countdown) : std::nullopt;
+  if (!status) {
+    result.timed_out = true;
+    ::kill(-child, SIGKILL);
+    ::waitpid(child, nullptr, 0);
+  } else if (WIFEXITED(*status)) {
+    result.exit_code = WEXITSTATUS(*status);
   }
-  ::close(pipe[0]);
-  return child ? std::optional(result) : std::nullopt;
+  ::lseek(errors.number(), 0, SEEK_SET);
+  drain(errors.number(), countdown, result.errors);
+  return result;
 }
 
 std::vector<std::string> environment_with(const std::map<std::string, std::string>& more,

@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace paceline {
@@ -13,17 +14,18 @@ namespace paceline {
 struct CommandResult {
   std::optional<int> exit_code;  // absent: the command was killed, or timed out
   bool timed_out = false;
-  std::string output;  // what the command wrote on stdout until its end
+  std::string output, errors;  // what the command wrote on stdout and stderr until its end
 
   bool succeeded() const { return exit_code == 0; }
 };
 
-/// Runs `command` (looked up in PATH; no shell) with an empty stdin, collects its stdout and
-/// discards its stderr.  At the deadline the command and all processes that it started are killed.
-/// Returns nothing if the command cannot be started, for example because there is no such program.
-/// Safe after threads have started.
+/// Runs `command` (looked up in PATH; no shell) with `input` on its stdin, and collects its stdout
+/// and stderr.  At the deadline the command and all processes that it started are killed.  Returns
+/// nothing if the command cannot be started, for example because there is no such program.  Safe
+/// after threads have started.
 std::optional<CommandResult> run_command(const std::vector<std::string>& command,
-                                         std::chrono::milliseconds deadline);
+                                         std::chrono::milliseconds deadline,
+                                         std::string_view input = "");
 
 /// Returns this process's environment as NAME=value, without the variables in `without`; variables
 /// in `more` replace those with the same name.
