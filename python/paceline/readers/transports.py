@@ -74,7 +74,11 @@ class LauncherLine:
     whole: str
     text: str
     rank: int | None
-    certain_rank: int | None
+    certain: bool  # whether a prefix is certainly a launcher's
+
+    @property
+    def certain_rank(self) -> int | None:
+        return self.rank if self.certain else None
 
 
 def launcher_line(whole: str, names_ranks: bool) -> LauncherLine:
@@ -88,7 +92,7 @@ def launcher_line(whole: str, names_ranks: bool) -> LauncherLine:
         ranks.add(int(match[match.lastindex]))
         certain = certain or match.lastindex <= 2
     rank = ranks.pop() if names_ranks and len(ranks) == 1 else None
-    return LauncherLine(whole, whole[begin:], rank, rank if certain else None)
+    return LauncherLine(whole, whole[begin:], rank, certain)
 
 
 def nccl_hosts(texts) -> set:

@@ -21,10 +21,8 @@
 #include "paceline/base/shell.h"
 #include "paceline/base/spawn.h"
 #include "paceline/base/text.h"
-#include "paceline/front/own_runs.h"
 #include "paceline/front/results.h"
 #include "paceline/launch/child_exit.h"
-#include "paceline/launch/failure_reason.h"
 #include "paceline/records/environment.h"
 #include "paceline/records/json.h"
 #include "paceline/records/readers.h"
@@ -265,7 +263,7 @@ class Alternating {
 
   std::string describe(const std::string& name, const std::string& log, int run,
                        const launch::ChildExit& ending) const {
-    const std::string said = launch::failure_reason_in(log);
+    const std::string said = records::failure_reason_in(log);
     const std::string how =
         ending.timed_out ? fmt::format("had not ended after {:g} s", to_seconds(wanted_.deadline))
         : ending.exit_code == 127 ? "could not be started"

@@ -17,11 +17,11 @@
 #include "paceline/base/stream.h"
 #include "paceline/base/text.h"
 #include "paceline/case/outside.h"
-#include "paceline/launch/failure_reason.h"
 #include "paceline/launch/heartbeat.h"
 #include "paceline/rank/child.h"
 #include "paceline/rank/live_reader.h"
 #include "paceline/rank/outside_command.h"
+#include "paceline/records/readers.h"
 #include "paceline/strategies/strategy.h"
 
 namespace paceline::rank {
@@ -183,7 +183,7 @@ class Execution {
     if (code == 0) {
       return;
     }
-    const std::string said = launch::failure_reason_in(options_.log);
+    const std::string said = records::failure_reason_in(options_.log);
     const bool killed = code > kSignalStatus;
     const std::string how =
         fmt::format("{} after {} of {} steps{}",

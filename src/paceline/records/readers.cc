@@ -163,4 +163,8 @@ std::string list_of_readers() {
   return output.text;
 }
 
+std::string failure_reason_in(const std::string& log) {
+  return log.empty() ? "" : run_python("paceline.readers.failure_reason", {log}).text;
+}
+
 }  // namespace paceline::records

@@ -59,4 +59,8 @@ std::vector<AnyFile> read_any(const std::vector<std::string>& paths);
 /// Returns a list of what the readers can read, one line each.
 std::string list_of_readers();
 
+/// Returns the reason why a program failed, by the file `log` of its output
+/// (python/paceline/readers/failure_reason.py).  Returns an empty text if there is no such file.
+std::string failure_reason_in(const std::string& log);
+
 }  // namespace paceline::records
