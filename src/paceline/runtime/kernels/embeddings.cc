@@ -224,6 +224,7 @@ void apply_means(const OptimizerSettings& rule, const Call& call, const Embeddin
 
 }  // namespace
 
+// A row depends on the seed, its table and its id, but not on the server that holds it.
 void run_draw_rows(const OptimizerSettings& /*rule*/, const Call& call) {
   constexpr Elements kNumbersABeat = 1 << 20;
   const auto [job, server] = strategies::job_of(call.numbers);
@@ -247,6 +248,7 @@ void run_draw_rows(const OptimizerSettings& /*rule*/, const Call& call) {
   });
 }
 
+// Ids stay in the order of their first occurrence.
 void run_deduplicate(const OptimizerSettings& /*rule*/, const Call& call) {
   const auto [job, trainer] = strategies::job_of(call.numbers);
   const networks::BagKey key{
@@ -349,6 +351,7 @@ void run_update_rows(const OptimizerSettings& rule, const Call& call) {
   });
 }
 
+// Every rule leaves a row with gradient zero unchanged, so the bits equal those of update_rows.
 void run_update_all_rows(const OptimizerSettings& rule, const Call& call) {
   const EmbeddingJob job = strategies::job_of(call.numbers).job;
   const at::Tensor& gradients = call.writes.back().front();

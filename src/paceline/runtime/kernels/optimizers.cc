@@ -201,6 +201,19 @@ static_assert(std::ranges::all_of(plan::kOptimizers, [](const plan::Optimizer& r
 
 }  // namespace
 
+// With g the divided gradient, d the weight decay, lr the learning rate, mu the momentum, a and r
+// decay rates, e the epsilon, v, s and t states, |x| the norm of x over a whole parameter:
+//   sgd       v = mu v + g + d w;  w -= lr v
+//   adam      torch.optim.Adam: d w is added to g
+//   adamw     torch.optim.AdamW: w is scaled by 1 - lr d
+//   rmsprop   g' = g + d w;  s = a s + (1 - a) g'^2;  w -= lr g' / (sqrt(s) + e)
+//   adagrad   g' = g + d w;  s += g'^2;  w -= lr g' / (sqrt(s) + e)
+//   adadelta  g' = g + d w;  s = r s + (1 - r) g'^2;  u = g' sqrt(t + e) / sqrt(s + e);
+//             t = r t + (1 - r) u^2;  w -= lr u
+//   lamb      u = m / (sqrt(v) + e) + d w with adam's m and v of g;  w -= lr |w| / |u| u
+//   lars      v = mu v + 0.001 |w| / (|g| + d |w|) (g + d w);  w -= lr v
+// The scales of lamb and lars are 1 if either norm is 0 or the settings are not layerwise; with
+// layerwise settings each tensor is one parameter.
 void run_optimizer(const OptimizerSettings& rule, const Call& call) {
   if (call.reads[0].empty()) {
     return;  // the slice is nothing but padding

@@ -70,6 +70,7 @@ at::Tensor basis_of(const at::Tensor& p) {
 
 }  // namespace
 
+// A Q that is zero is first drawn from the call's random key, the same on all ranks.
 void run_powersgd_left(const OptimizerSettings& /*rule*/, const Call& call) {
   const at::Tensor& gradients = call.reads[0].front();
   const at::Tensor& residual = call.writes[1].front();

@@ -41,9 +41,11 @@ struct OptimizerSettings {
 
 struct Call;  // runtime/kernels/call.h
 
+using KernelFunction = void(const OptimizerSettings& rule, const Call& call);
+
 struct KernelInfo {
   std::string_view name;  // the name of a row of plan/kernel_traits.h
-  void (*kernel)(const OptimizerSettings& rule, const Call& call);
+  KernelFunction* kernel = nullptr;
 
   /// Runs the kernel without recording it in autograd.
   void run(const OptimizerSettings& rule, const Call& call) const;

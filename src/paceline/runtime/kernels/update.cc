@@ -91,6 +91,9 @@ Call part_of(const Call& call, const std::vector<Segment>& segments, std::size_t
 
 }  // namespace
 
+// If slices begin at multiples of 16 elements, calls for these slices give the same bits as one
+// call for the whole.  Otherwise results may differ by one unit in the last place, because PyTorch
+// rounds elements that fill no SIMD vector differently.
 void run_update(const OptimizerSettings& rule, const Call& call) {
   if (rule.groups.empty()) {
     run_optimizer(rule, call);
@@ -113,6 +116,7 @@ void run_count(const OptimizerSettings& /*rule*/, const Call& call) {
   }
 }
 
+// Does not wait for the device.
 void run_check(const OptimizerSettings& /*rule*/, const Call& call) {
   at::Tensor found_inf = call.writes[1].front();
   found_inf.zero_();
@@ -121,6 +125,7 @@ void run_check(const OptimizerSettings& /*rule*/, const Call& call) {
                                                  at::ones_like(found_inf));
 }
 
+// Micikevicius et al., ICLR 2018, arXiv:1710.03740, as PyTorch's GradScaler.
 void run_rescale(const OptimizerSettings& /*rule*/, const Call& call) {
   PACELINE_CHECK_EQ(call.numbers.size(), std::size_t{3});
   at::Tensor scale = call.writes[0].front();
