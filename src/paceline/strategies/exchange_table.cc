@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <array>
+#include <memory>
 
 #include "paceline/strategies/rows.h"
 #include "paceline/strategies/strategy.h"
@@ -85,6 +86,11 @@ constexpr std::array kHierarchicalNeighborOptions{
     kGammaOption,
 };
 
+template <CodedMaker kMake>
+std::unique_ptr<ExchangeRule> without_codec(const Options& options) {
+  return kMake(options, nullptr);
+}
+
 constexpr std::array kExchanges{
     Row<ExchangeRule>{{.name = "all-reduce",
                        .summary = "all ranks sum",
@@ -133,8 +139,8 @@ constexpr std::array kExchanges{
                        .bytes = "degree S; with a codec degree forms of it",
                        .partner = "atc",
                        .parameters = true},
-                      make_neighbor_allreduce,
-                      make_coded_neighbor_allreduce},
+                      without_codec<make_neighbor_allreduce>,
+                      make_neighbor_allreduce},
     Row<ExchangeRule>{
         {.name = "hierarchical-neighbor-allreduce",
          .summary = "the mean inside hosts, averaged with neighboring hosts",
@@ -147,8 +153,8 @@ constexpr std::array kExchanges{
                   "+ degree S; with a codec forms of what goes to neighbors",
          .partner = "atc",
          .parameters = true},
-        make_hierarchical_neighbor_allreduce,
-        make_coded_hierarchical_neighbor_allreduce},
+        without_codec<make_hierarchical_neighbor_allreduce>,
+        make_hierarchical_neighbor_allreduce},
     Row<ExchangeRule>{{.name = "parameter-allreduce",
                        .summary = "parameters averaged by all ranks, beside themselves",
                        .paper = "Patarasuk and Yuan, JPDC 2009",
@@ -170,8 +176,8 @@ constexpr std::array kExchanges{
          .partner = "atc",
          .parameters = true,
          .prepared = true},
-        make_push_sum,
-        make_coded_push_sum},
+        without_codec<make_push_sum>,
+        make_push_sum},
     Row<ExchangeRule>{
         {.name = "win-put",
          .summary = "parameters mixed with what neighbors' puts have brought; waits for nobody",

@@ -206,11 +206,7 @@ class HierarchicalNeighborAllreduce final : public ExchangeRule {
 
 }  // namespace
 
-std::unique_ptr<ExchangeRule> make_hierarchical_neighbor_allreduce(const Options& options) {
-  return std::make_unique<HierarchicalNeighborAllreduce>(options, nullptr);
-}
-
-std::unique_ptr<ExchangeRule> make_coded_hierarchical_neighbor_allreduce(
+std::unique_ptr<ExchangeRule> make_hierarchical_neighbor_allreduce(
     const Options& options, std::unique_ptr<CodecRule> codec) {
   return std::make_unique<HierarchicalNeighborAllreduce>(options, std::move(codec));
 }

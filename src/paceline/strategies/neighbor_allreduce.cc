@@ -78,12 +78,8 @@ class NeighborAllreduce final : public ExchangeRule {
 
 }  // namespace
 
-std::unique_ptr<ExchangeRule> make_neighbor_allreduce(const Options& options) {
-  return std::make_unique<NeighborAllreduce>(options, nullptr);
-}
-
-std::unique_ptr<ExchangeRule> make_coded_neighbor_allreduce(const Options& options,
-                                                            std::unique_ptr<CodecRule> codec) {
+std::unique_ptr<ExchangeRule> make_neighbor_allreduce(const Options& options,
+                                                      std::unique_ptr<CodecRule> codec) {
   return std::make_unique<NeighborAllreduce>(options, std::move(codec));
 }
 

@@ -149,12 +149,8 @@ class PushSum final : public ExchangeRule {
 
 }  // namespace
 
-std::unique_ptr<ExchangeRule> make_push_sum(const Options& options) {
-  return std::make_unique<PushSum>(options, nullptr);
-}
-
-std::unique_ptr<ExchangeRule> make_coded_push_sum(const Options& options,
-                                                  std::unique_ptr<CodecRule> codec) {
+std::unique_ptr<ExchangeRule> make_push_sum(const Options& options,
+                                            std::unique_ptr<CodecRule> codec) {
   return std::make_unique<PushSum>(options, std::move(codec));
 }
 

@@ -16,60 +16,27 @@ class Options;  // strategies/strategy.h
 /// The communicator of all ranks that carries gradients.
 inline constexpr const char* kGradientCommunicator = "grad";
 
-// schedules
-std::unique_ptr<ScheduleRule> make_bsp(const Options& options);
-std::unique_ptr<ScheduleRule> make_wfbp(const Options& options);
-std::unique_ptr<ScheduleRule> make_fusion(const Options& options);
-std::unique_ptr<ScheduleRule> make_mg_wfbp(const Options& options);
-std::unique_ptr<ScheduleRule> make_optimal_merge(const Options& options);
-std::unique_ptr<ScheduleRule> make_bytescheduler(const Options& options);
-std::unique_ptr<ScheduleRule> make_dear(const Options& options);
+template <class Part>
+using Maker = std::unique_ptr<Part>(const Options& options);
 
-// exchanges
-std::unique_ptr<ExchangeRule> make_all_reduce(const Options& options);
-std::unique_ptr<ExchangeRule> make_rs_ag(const Options& options);
-std::unique_ptr<ExchangeRule> make_hierarchical(const Options& options);
-std::unique_ptr<ExchangeRule> make_ps(const Options& options);
-std::unique_ptr<ExchangeRule> make_neighbor_allreduce(const Options& options);
-std::unique_ptr<ExchangeRule> make_coded_neighbor_allreduce(const Options& options,
-                                                            std::unique_ptr<CodecRule> codec);
-std::unique_ptr<ExchangeRule> make_hierarchical_neighbor_allreduce(const Options& options);
-std::unique_ptr<ExchangeRule> make_coded_hierarchical_neighbor_allreduce(
-    const Options& options, std::unique_ptr<CodecRule> codec);
-std::unique_ptr<ExchangeRule> make_parameter_allreduce(const Options& options);
-std::unique_ptr<ExchangeRule> make_push_sum(const Options& options);
-std::unique_ptr<ExchangeRule> make_coded_push_sum(const Options& options,
-                                                  std::unique_ptr<CodecRule> codec);
-std::unique_ptr<ExchangeRule> make_win_put(const Options& options);
+/// Makes an exchange of parameters whose changes the codec compresses; null: it has no codec.
+using CodedMaker = std::unique_ptr<ExchangeRule>(const Options& options,
+                                                 std::unique_ptr<CodecRule> codec);
 
-// codecs
-std::unique_ptr<CodecRule> make_identity(const Options& options);
-std::unique_ptr<CodecRule> make_fp16(const Options& options);
-std::unique_ptr<CodecRule> make_bf16(const Options& options);
-std::unique_ptr<CodecRule> make_sign(const Options& options);
-std::unique_ptr<CodecRule> make_ef_sign(const Options& options);
-std::unique_ptr<CodecRule> make_topk(const Options& options);
-std::unique_ptr<CodecRule> make_gtopk(const Options& options);
-std::unique_ptr<CodecRule> make_random_k(const Options& options);
-std::unique_ptr<CodecRule> make_qsgd(const Options& options);
-std::unique_ptr<CodecRule> make_powersgd(const Options& options);
+Maker<ScheduleRule> make_bsp, make_wfbp, make_fusion, make_mg_wfbp, make_optimal_merge,
+    make_bytescheduler, make_dear;
 
-// update rules
-std::unique_ptr<UpdateRule> make_gradients(const Options& options);
-std::unique_ptr<UpdateRule> make_atc(const Options& options);
-std::unique_ptr<UpdateRule> make_awc(const Options& options);
-std::unique_ptr<UpdateRule> make_pga(const Options& options);
-std::unique_ptr<UpdateRule> make_local_sgd(const Options& options);
-std::unique_ptr<UpdateRule> make_diloco(const Options& options);
-std::unique_ptr<UpdateRule> make_slowmo(const Options& options);
-std::unique_ptr<UpdateRule> make_gradient_tracking(const Options& options);
-std::unique_ptr<UpdateRule> make_decentlam(const Options& options);
-std::unique_ptr<UpdateRule> make_exact_diffusion(const Options& options);
-std::unique_ptr<UpdateRule> make_zero_1(const Options& options);
-std::unique_ptr<UpdateRule> make_zero_2(const Options& options);
+Maker<ExchangeRule> make_all_reduce, make_rs_ag, make_hierarchical, make_ps,
+    make_parameter_allreduce, make_win_put;
+CodedMaker make_neighbor_allreduce, make_hierarchical_neighbor_allreduce, make_push_sum;
 
-// whole strategies
-std::unique_ptr<Planner> make_none(const Options& options);
-std::unique_ptr<Planner> make_ddp(const Options& options);
+Maker<CodecRule> make_identity, make_fp16, make_bf16, make_sign, make_ef_sign, make_topk,
+    make_gtopk, make_random_k, make_qsgd, make_powersgd;
+
+Maker<UpdateRule> make_gradients, make_atc, make_awc, make_pga, make_local_sgd, make_diloco,
+    make_slowmo, make_gradient_tracking, make_decentlam, make_exact_diffusion, make_zero_1,
+    make_zero_2;
+
+Maker<Planner> make_none, make_ddp;
 
 }  // namespace paceline::strategies

@@ -11,18 +11,11 @@
 
 namespace paceline::strategies {
 
-MakeTopology make_exp(const std::string& base);
-MakeTopology make_one_peer_exp(const std::string& base);
-MakeTopology make_symmetric_exp(const std::string& base);
-MakeTopology make_ring(const std::string& direction);
-MakeTopology make_full(const std::string& none);
-MakeTopology make_star(const std::string& center);
-MakeTopology make_mesh(const std::string& shape);
-MakeTopology make_inner_outer_ring(const std::string& none);
-MakeTopology make_inner_outer_exp(const std::string& none);
-MakeTopology make_base(const std::string& base);
-MakeTopology make_random_matching(const std::string& seed);
-MakeTopology make_edges(const std::string& path);
+using TopologyMaker = MakeTopology(const std::string& parameter);
+
+TopologyMaker make_exp, make_one_peer_exp, make_symmetric_exp, make_ring, make_full, make_star,
+    make_mesh, make_inner_outer_ring, make_inner_outer_exp, make_base, make_random_matching,
+    make_edges;
 
 /// Parses `text` as a whole number from `least` to `most`.  Throws UsageError, which names the
 /// topology and its parameter.
