@@ -9,7 +9,6 @@ import mutations
 from nccl_log import FACTOR, HEAD, devices, log, row, sizes, text
 from paceline.readers import nccl_tests
 from paceline.readers.checks import Invalid
-from paceline.readers.lines import Source
 from paceline.readers.record import WRONG_VALUES, found_wrong
 
 DATA = Path(__file__).parent / "data" / "nccl_tests"
@@ -106,8 +105,8 @@ class Right(unittest.TestCase):
         known = log("all_reduce_perf", ["a"] * 4, sizes("all_reduce_perf", 4))
         other = [one.replace("all_reduce", "alltoallv") for one in known]
         whole = text(known) + text(other)
-        source = Source("all.log", whole)
-        self.assertEqual(list(nccl_tests.read(source)), list(nccl_tests.read(Source("all.log", text(known)))))
+        source = mutations.source_of(whole)
+        self.assertEqual(list(nccl_tests.read(source)), read(text(known)))
         (note,) = [one for one in source.notes if "alltoallv" in one]
         self.assertIn("'alltoallv_perf' is not an operation of Paceline: its 3 rows are left out", note)
         with self.assertRaisesRegex(Invalid, "'all_sum_perf' is not an operation of Paceline"):
