@@ -19,6 +19,11 @@ TEST(Whole, TransfersEndWithinTime) {
             90'000 * plan::Picoseconds{1'000'000'000'000});
 }
 
+TEST(Whole, NoTimeIsBeyondTheEnd) {
+  EXPECT_EQ(plan::picoseconds_of(4'500'000), 4'500'000 * plan::Picoseconds{1'000'000'000'000});
+  EXPECT_THROW(plan::picoseconds_of(4'700'000), UsageError);
+}
+
 TEST(Whole, TimeEndsInOneSentence) {
   const auto input = simulator::toy_input(1, 2);
   simulator::Costs costs = simulator::toy_costs(input);

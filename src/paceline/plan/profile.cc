@@ -7,12 +7,13 @@
 #include <fmt/format.h>
 
 #include "paceline/base/error.h"
+#include "paceline/plan/int128.h"
 #include "paceline/plan/plan_input.h"
 
 namespace paceline::plan {
 namespace {
 
-constexpr double kLongest = 8.64e18;  // 100 days in picoseconds
+constexpr auto kLongest = static_cast<double>(kEndOfTime);
 
 void check_times(const ModelShape& model, const std::vector<Picoseconds>& times, std::size_t wanted,
                  std::string_view what) {

@@ -17,7 +17,8 @@ using Picoseconds = std::int64_t;
 inline constexpr Picoseconds kPicosecondsPerNanosecond = 1'000;
 inline constexpr Picoseconds kPicosecondsPerSecond = 1'000'000'000'000;
 
-/// Rounds to the nearest picosecond.  A negative time is a bug.  Throws UsageError above 100 days.
+/// Rounds to the nearest picosecond.  A negative time is a bug.  Throws UsageError beyond the end
+/// of virtual time, after 53 days.
 Picoseconds picoseconds_of(double seconds);
 
 inline double seconds_of(Picoseconds time) { return static_cast<double>(time) * 1e-12; }

@@ -105,6 +105,7 @@ plan::Picoseconds Simulator::State::model_work(const Actor& actor, std::int32_t 
 }
 
 std::vector<plan::Picoseconds> Simulator::State::steps_of(const Actor& actor) const {
+  PACELINE_CHECK(actor.trains);
   std::vector<plan::Picoseconds> steps;
   for (std::int32_t step = 0; step < measured_steps(); ++step) {
     steps.push_back(start_of(actor, step + 1) - start_of(actor, step));
