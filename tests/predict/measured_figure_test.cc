@@ -170,6 +170,22 @@ TEST(MeasuredRecords, HoldCommandsAndLogs) {
   EXPECT_FALSE(measured.job);
 }
 
+// Of one rank's lines of a log, which count the samples of all ranks.
+TEST(MeasuredRecords, TakeTheBatchFromTheSamplesOfAStep) {
+  RunRecord log = run_of({}, 8, "bsp");
+  log.source = records::Source::kImported;
+  log.configuration.unstated = {"model", "strategy", "batch_size", "engine", "ranks_per_host"};
+  log.ranks.resize(1);
+  log.ranks.front().examples_of_step.assign(10, 1024);
+  const MeasuredRecords measured = figures_of(std::vector{log});
+  EXPECT_EQ(measured.figures.at(0).samples_per_step, 1024);
+  EXPECT_EQ(measured.figures.at(0).batch_size, 128);
+  RunRecord growing = log;
+  growing.ranks.front().examples_of_step.back() = 2048;
+  EXPECT_EQ(figures_of(std::vector{log, growing}).warnings.at(0).why,
+            "its steps have different numbers of samples");
+}
+
 TEST(MeasuredRecords, SayWhyOneIsLeftOut) {
   const RunRecord good = run_of({}, 2, "bsp");
   RunRecord failed = good, nameless = good, timeless = good;

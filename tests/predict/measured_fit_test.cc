@@ -203,6 +203,93 @@ TEST(MeasuredFit, IntervalsGrowWithTheDistance) {
   EXPECT_LT(width(4, 64), width(4, 32));
 }
 
+/// Eight devices behind a link that hides all communication.
+PredictRequest on_fast_host(plan::Rank ranks, const std::string& strategy) {
+  PredictRequest job = described(ranks);
+  job.strategy = strategy;
+  job.engine = "nccl";
+  job.cluster.hosts.resize(1);
+  job.cluster.hosts.front().slots = 8;
+  job.cluster.links.front().bytes_per_s = 450e9;
+  job.cluster.device.name = "H100-SXM5-80GB";
+  return job;
+}
+
+// Links that are described as fast do not lose 4.7 %: devices of a host take it from each other.
+TEST(MeasuredFit, WorldsOfAHostLieBetweenTheMeasuredOnes) {
+  for (const char* strategy : {"ddp", "fusion", "bsp"}) {
+    MeasuredFit fit(on_fast_host(8, strategy), steps({{1, 96}, {8, 100.5}}));
+    double before = 0;
+    for (const plan::Rank ranks : {1, 2, 3, 4, 5, 6, 7, 8}) {
+      const double step = step_s(fit.priced(on_fast_host(ranks, strategy)));
+      EXPECT_GT(step, before) << strategy << " " << ranks;
+      before = step;
+    }
+    EXPECT_NEAR(step_s(fit.priced(on_fast_host(1, strategy))), 0.096, 0.0001) << strategy;
+    EXPECT_NEAR(before, 0.1005, 0.0001) << strategy;
+    EXPECT_TRUE(fit.warnings().empty()) << strategy;
+  }
+}
+
+TEST(MeasuredFit, RejectsDevicesThatAreFasterTogether) {
+  try {
+    const MeasuredFit fit(on_fast_host(8, "ddp"), steps({{1, 100}, {8, 90}}));
+    FAIL();
+  } catch (const UsageError& error) {
+    EXPECT_STREQ(
+        error.what(),
+        "--measured '8 ranks': a device that computes faster the more of them share a host "
+        "is what explains the figures best, so they contradict each other");
+  }
+}
+
+TEST(MeasuredFit, OneDeviceIsAsFarFromSeveralAsSeveralFromOne) {
+  const auto width = [](plan::Rank measured, plan::Rank asked) {
+    const MeasuredFit fit(on_fast_host(8, "ddp"), steps({{measured, 100}}));
+    const stats::Interval interval = fit.interval_of(on_fast_host(asked, "ddp"));
+    return std::log(interval.high / interval.low);
+  };
+  EXPECT_NEAR(width(8, 1) / width(1, 8), 1, 0.02);
+  EXPECT_GT(width(8, 1), 2 * width(8, 2));
+}
+
+TEST(MeasuredFit, RejectsSamplesThatALogDeniesItself) {
+  MeasuredFigure figure = figure_of(truth(8));
+  figure.samples_per_step = 512;
+  EXPECT_EQ(rejection_of({figure}), "no error");
+  figure.samples_per_step = 1024;
+  EXPECT_EQ(rejection_of({figure}),
+            "--measured '8 x 64': 8 ranks with a batch of 64 each take 512 samples a step, and its "
+            "log says 1024");
+}
+
+TEST(MeasuredFit, TheErrorGrowsWithTheDistanceFromMeasuredBatches) {
+  const auto at = [](int batch) {
+    PredictRequest job = truth(4);
+    job.batch_size = batch;
+    return job;
+  };
+  const MeasuredFit fit(described(4), {figure_of(at(16)), figure_of(at(64))});
+  const auto job_error = [&](int batch) {
+    PredictRequest job = described(4);
+    job.batch_size = batch;
+    return fit.errors_of(job).job;
+  };
+  EXPECT_NEAR(job_error(64), 0.003, 1e-9);
+  EXPECT_NEAR(job_error(32), std::hypot(0.003, 0.02), 1e-9);
+  EXPECT_NEAR(job_error(128), std::hypot(0.003, 0.13), 1e-9);
+  EXPECT_NEAR(job_error(256), std::hypot(0.003, 0.26), 1e-9);
+}
+
+// The null model of a prediction from figures is that of the smallest measured world.
+TEST(MeasuredFit, ScalesLinearlyFromTheFewestMeasuredRanks) {
+  const MeasuredFit fit(described(8), {figure_of(truth(4))});
+  Prediction prediction = predict(fit.priced(described(8)));
+  put_measured(fit, described(8), prediction);
+  EXPECT_EQ(prediction.linear_from, "4 ranks, as measured");
+  EXPECT_NEAR(plan::seconds_of(prediction.linear), step_s(truth(4)), 1e-9);
+}
+
 TEST(MeasuredFit, RejectsContradictions) {
   const MeasuredFigure four = figure_of(truth(4));
   MeasuredFigure other = four;

@@ -253,9 +253,15 @@ void JobFlags::put_recorded(const cases::Case& recorded, predict::PredictRequest
     request.optimizer = rule;
   }
   if (!recorded.link.empty()) {
+    check("--engine", engine_, "link");
     predict::put_link(recorded.link, request);
-  } else if (recorded.states("engine") && engine_.empty()) {
-    request.engine = recorded.engine;
+  } else if (recorded.states("engine")) {
+    const predict::EngineCosts* asked =
+        engine_.empty() ? nullptr : &request.cost_table().engine(engine_);
+    if (asked != nullptr && !asked->bound) {
+      check("--engine", asked->runs_on(), recorded.engine);
+    }
+    request.engine = engine_.empty() ? recorded.engine : engine_;
   }
 }
 

@@ -25,6 +25,8 @@
 #include "paceline/report/console.h"
 #include "paceline/report/formats.h"
 #include "paceline/strategies/hosts.h"
+#include "paceline/strategies/strategy.h"
+#include "paceline/strategies/strategy_text.h"
 
 namespace paceline::cli {
 namespace {
@@ -37,6 +39,18 @@ DelayedCall slow_notice(plan::Rank ranks, const std::string& strategy) {
                        "one by one, as with servers, takes longest\n",
                        ranks, strategy);
           }};
+}
+
+/// Whether each part of the strategy's text has the name of a part.
+bool has_known_parts(const std::string& strategy) {
+  const auto axes = strategies::strategy_axes();
+  return std::ranges::all_of(strategies::parts_of_text(strategy), [&](const auto& part) {
+    std::string name = part.name;
+    std::ranges::replace(name, '_', '-');
+    return std::ranges::any_of(axes, [&](const strategies::AxisInfo& axis) {
+      return std::ranges::find(axis.rows, name, &strategies::RowInfo::name) != axis.rows.end();
+    });
+  });
 }
 
 /// Throws UsageError if --bucket-mb is out of range or has no effect on the strategy.
@@ -123,7 +137,14 @@ std::vector<std::string> PredictCommand::chosen(std::vector<std::string> usual) 
     }
   }
   for (const std::string& strategy : strategies) {
-    (void)strategies::parse_strategy(strategy);
+    try {
+      (void)strategies::parse_strategy(strategy);
+    } catch (const UsageError&) {
+      if (strategies.size() == 1 || !has_known_parts(strategy)) {
+        throw;
+      }
+      continue;  // parts that cannot be combined are a rejected row
+    }
     if (bucket_mb_) {
       check_buckets(strategy, *bucket_mb_);
     }
@@ -162,7 +183,7 @@ PredictCommand::PredictionText PredictCommand::predicted(
   if (fit) {
     predict::PredictRequest quiet = request;
     quiet.noise = {};
-    predict::put_interval(*fit, quiet, prediction);
+    predict::put_measured(*fit, quiet, prediction);
     more = predict::efficiency_text(*fit, prediction);
   }
   if (request.tables) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
@@ -28,6 +29,7 @@ struct MeasuredFigure {
   std::optional<double> samples_per_s{};   // of all ranks
   double spread = 0;                       // standard error, a share of the step; 0: not known
   std::optional<double> compute_only_s{};  // the step without communication
+  std::optional<std::int64_t> samples_per_step{};  // of all ranks, as a log says itself
   std::optional<records::PlannedBy> planned_by{};
 };
 

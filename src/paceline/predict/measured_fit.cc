@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "paceline/base/error.h"
+#include "paceline/base/text.h"
 #include "paceline/predict/engine_choice.h"
 #include "paceline/predict/engines.h"
 #include "paceline/stats/prior_fit.h"
@@ -18,19 +19,24 @@ namespace paceline::predict {
 namespace {
 
 // Prior standard deviations: of logarithms, except that of the start.
-constexpr double kOfCompute = 5;       // nothing is known of it
-constexpr double kOfRates = 0.35;      // if links are described
-constexpr double kOfSweptRates = 0.1;  // if fits of collectives were measured
-constexpr double kOfLinks = 3;         // of rates, if nothing describes the links
-constexpr double kOfLatency = 1.5;     // if nothing describes the links
-constexpr double kOfSlowdown = 1;      // if nothing describes the links
-constexpr double kOfStart = 30e-6;     // seconds, at least
+constexpr double kOfCompute = 5;        // nothing is known of it
+constexpr double kOfRates = 0.35;       // if links are described
+constexpr double kOfSweptRates = 0.1;   // if fits of collectives were measured
+constexpr double kOfLinks = 3;          // of rates, if nothing describes the links
+constexpr double kOfLatency = 1.5;      // if nothing describes the links
+constexpr double kOfSlowdown = 1;       // if nothing describes the links
+constexpr double kOfStart = 30e-6;      // seconds, at least
+constexpr double kOfHostShare = 0.033;  // for each doubling of a host's ranks
 
 bool spans_hosts(const PredictRequest& request) {
   return cluster::ranks_per_host(request.cluster, request.ranks).size() > 1;
 }
 
 }  // namespace
+
+int most_on_a_host(const PredictRequest& request) {
+  return std::ranges::max(cluster::ranks_per_host(request.cluster, request.ranks));
+}
 
 MeasuredFit::MeasuredFit(PredictRequest job, std::vector<MeasuredFigure> figures, bool described)
     : job_(std::move(job)), described_(described) {
@@ -106,10 +112,19 @@ void MeasuredFit::resolve_rates() {
   }
 }
 
-/// Throws UsageError if two figures of one case differ, or a figure is given twice.
+/// Throws UsageError if two figures of one case differ, a figure is given twice, or a log's own
+/// samples of a step are not those of its ranks and batch.
 void MeasuredFit::check_figures() const {
   constexpr double kContradiction = 0.05;
   for (std::size_t i = 0; i < checked_.size(); ++i) {
+    const MeasuredFigure& it = checked_[i].figure;
+    const std::int64_t samples = std::int64_t{it.ranks} * it.batch_size;
+    if (it.samples_per_step && *it.samples_per_step != samples) {
+      throw UsageError(fmt::format(
+          "--measured '{}': {} with a batch of {} each take {} samples a step, and its "
+          "log says {}",
+          it.words, counted(it.ranks, "rank"), it.batch_size, samples, *it.samples_per_step));
+    }
     for (std::size_t j = 0; j < i; ++j) {
       const MeasuredFigure &a = checked_[j].figure, &b = checked_[i].figure;
       if (a.ranks != b.ranks || a.batch_size != b.batch_size || a.accumulate != b.accumulate ||
@@ -154,6 +169,25 @@ void MeasuredFit::choose_unknowns() {
   const bool meet = checked_.back().figure.ranks > 1;
   if (meet && (cases.size() > 1 || known_compute || !described_)) {
     add_links();
+  }
+  // The costs of published programs were fitted with what devices of a host take from each other.
+  const bool published = job_.cost_table().engine(engine_of(job_.engine, job_.cluster)).published;
+  if (described_ && !job_.machine && !known_compute && !published) {
+    add_host_share();
+  }
+}
+
+/// Adds, if the figures differ in the ranks of a host, what these take from each other while they
+/// compute: input pipelines, processors, power.
+void MeasuredFit::add_host_share() {
+  std::set<int> most_local;
+  for (const CheckedFigure& it : checked_) {
+    most_local.insert(most_on_a_host(request_of(it.figure)));
+  }
+  if (most_local.size() > 1) {
+    unknowns_.push_back(Unknown::kHostShare);
+    prior_.push_back(kOfHostShare);
+    start_.push_back(0);
   }
 }
 

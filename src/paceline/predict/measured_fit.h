@@ -33,6 +33,9 @@ struct CheckedFigure {
   std::optional<double> foreseen_s{};
 };
 
+/// Returns the ranks on the host that has most.
+int most_on_a_host(const PredictRequest& request);
+
 /// The error of the logarithm of a step whose prices come from measured figures, in standard
 /// deviations of independent parts.
 struct StepErrors {
@@ -58,15 +61,19 @@ double distinguishable_by(const StepErrors& one, const StepErrors& other);
 ///                 measured batch; nothing is known of it beforehand
 ///   network rate  the reached share of the described rate between hosts, and
 ///   device rate   of that inside a host: each a factor of e^0.35 either way
+///   host share    how much longer devices compute for each doubling of those of
+///                 their host: by a factor of e^0.033 either way
 ///   start         added to the described start of a collective: 30 us either
 ///                 way, or as much as the described start if that is longer
 ///
-/// The last three are fitted only if figures differ in ranks or strategy, or give a step without
-/// communication.  If a link's collectives were measured alone (cluster::LinkFit), its rate has a
-/// factor of e^0.1, and the start 30 us.  The fit takes the most probable unknowns
-/// (stats/prior_fit.h).  Its prior standard deviations are the ones above.  The error of a figure
-/// is 0.3 % of a step; for records it is the scatter of their runs, but at least 0.1 %.  So one
-/// figure determines compute exactly, and a figure that hardly depends on the network leaves it as
+/// The rates and the start are fitted only if figures differ in ranks or strategy, or give a step
+/// without communication; the host share only if figures differ in the ranks of a host, none
+/// gives a step without communication, which would say it, and the engine is no published program,
+/// whose costs hold it.  If a link's collectives were measured alone (cluster::LinkFit), its rate
+/// has a factor of e^0.1, and the start 30 us.  The fit takes the most probable unknowns
+/// (stats/prior_fit.h).  Its prior standard deviations are the ones above.  The error of a figure is
+/// 0.3 % of a step; for records it is the scatter of their runs, but at least 0.1 %.  So one figure
+/// determines compute exactly, and a figure that hardly depends on the network leaves it as
 /// described.  If nothing describes the links, their rates, the latency of a hop and the slow-down
 /// of compute under transfers are unknown with far larger deviations.
 ///
@@ -125,7 +132,8 @@ class MeasuredFit {
     kDeviceRate,
     kLatency,
     kStart,
-    kSlowdown
+    kSlowdown,
+    kHostShare
   };
   using Values = std::vector<double>;  // by unknowns_
 
@@ -139,6 +147,7 @@ class MeasuredFit {
   void check_figures() const;
   void choose_unknowns();
   void add_links();
+  void add_host_share();
   double prior_of_rate(cluster::LinkScope scope) const;
   bool is_swept(cluster::LinkScope scope) const;
   bool fits(Unknown unknown) const;
@@ -173,6 +182,8 @@ class MeasuredFit {
   /// Returns the words of the figure that determines unknown `k` most; empty if none determines it.
   std::string determined_by(std::size_t k) const;
   void put_distance(const PredictRequest& request, StepErrors& errors) const;
+  /// Returns how many doublings a micro-batch is from the nearest measured one.
+  double doublings_to_measured(int micro_batch) const;
   /// Returns the unknowns of `other`, which has more figures, at the constants of this fit.
   Values constants_for(const MeasuredFit& other) const;
   void find_covariance();
@@ -198,8 +209,9 @@ class MeasuredFit {
 };
 
 /// Replaces the error bar of a prediction, which comes from published tables, by the fit's
-/// interval.  `request` must be the predicted one, without fitted prices.
-void put_interval(const MeasuredFit& fit, const PredictRequest& request, Prediction& prediction);
+/// interval, and the null model by linear scaling from the fewest measured ranks, sample by sample.
+/// `request` must be the predicted one, without fitted prices.
+void put_measured(const MeasuredFit& fit, const PredictRequest& request, Prediction& prediction);
 
 /// Returns the line that gives the predicted rate per rank relative to that of the fewest measured
 /// ranks.

@@ -19,31 +19,31 @@ namespace {
 constexpr double kOf95 = 1.96;  // standard deviations on either side
 
 // The errors of predictions from one measured case, as standard deviations of the step's logarithm:
-// for each doubling of the ranks, from one rank to several, and for each doubling or halving of the
-// batch (studies/measured_figures); and for another strategy, where the value is a guess.
+// for each doubling of the ranks, from one rank to several or back, and for each doubling from the
+// nearest measured batch, beyond all and between two of them (studies/measured_figures); and for
+// another strategy, where the value is a guess.
 constexpr double kOfDoubledRanks = 0.01;
 constexpr double kOfCompany = 0.1;
 constexpr double kOfDoubledBatch = 0.13;
+constexpr double kOfBatchBetween = 0.02;
 constexpr double kOfAnotherStrategy = 0.03;
 
-/// Returns independent errors of a sum of unknowns with these weights: L' weights, where L L' is
-/// the Cholesky factorization of the covariance.  Their squares add up to the sum's variance.
-std::vector<double> independent_errors(const std::vector<std::vector<double>>& covariance,
-                                       const std::vector<double>& weights) {
-  const std::size_t size = weights.size();
-  std::vector<std::vector<double>> factor(size, std::vector<double>(size));
-  std::vector<double> errors(size);
+/// Returns the columns of L, where L L' is the Cholesky factorization of the covariance.  Unknowns
+/// whose errors are these columns times independent standard normal errors have that covariance.
+std::vector<std::vector<double>> independent_parts(
+    const std::vector<std::vector<double>>& covariance) {
+  const std::size_t size = covariance.size();
+  std::vector<std::vector<double>> columns(size, std::vector<double>(size));
   for (std::size_t k = 0; k < size; ++k) {
     for (std::size_t l = 0; l <= k; ++l) {
       double rest = covariance[k][l];
       for (std::size_t m = 0; m < l; ++m) {
-        rest -= factor[k][m] * factor[l][m];
+        rest -= columns[m][k] * columns[m][l];
       }
-      factor[k][l] = k == l ? std::sqrt(std::max(0.0, rest)) : rest / factor[l][l];
-      errors[l] += factor[k][l] * weights[k];
+      columns[l][k] = k == l ? std::sqrt(std::max(0.0, rest)) : rest / columns[l][l];
     }
   }
-  return errors;
+  return columns;
 }
 
 }  // namespace
@@ -69,23 +69,33 @@ double distinguishable_by(const StepErrors& one, const StepErrors& other) {
   return std::expm1(difference.reach());
 }
 
+double MeasuredFit::doublings_to_measured(int micro_batch) const {
+  double nearest = INFINITY;
+  for (const CheckedFigure& it : checked_) {
+    const double measured = std::max(1, it.figure.batch_size / it.figure.accumulate);
+    nearest = std::min(nearest, std::abs(std::log2(micro_batch / measured)));
+  }
+  return nearest;
+}
+
 void MeasuredFit::put_distance(const PredictRequest& request, StepErrors& errors) const {
-  const int most_ranks = checked_.back().figure.ranks;
-  const double ranks = doublings(request.ranks, checked_.front().figure.ranks, most_ranks);
+  const int least_ranks = checked_.front().figure.ranks, most_ranks = checked_.back().figure.ranks;
+  const double ranks = doublings(request.ranks, least_ranks, most_ranks);
   const int micro_batch = batch_size_of(request) / request.accumulate;
-  const double batch = doublings(micro_batch, least_batch_, most_batch_);
+  const bool between = micro_batch > least_batch_ && micro_batch < most_batch_;
+  const double batch =
+      (between ? kOfBatchBetween : kOfDoubledBatch) * doublings_to_measured(micro_batch);
   const std::string text = strategies::strategy_of(request).text();
   const bool same_strategy = std::ranges::any_of(checked_, [&](const CheckedFigure& it) {
     return it.figure.ranks > 1 && strategies::strategy_of(request_of(it.figure)).text() == text;
   });
-  const bool joined = request.ranks > 1 && most_ranks == 1;
+  const bool joined = request.ranks > 1 ? most_ranks == 1 : least_ranks > 1;
   // One rank exchanges nothing under any strategy.
   errors.strategy = same_strategy || request.ranks == 1 ? 0 : kOfAnotherStrategy;
   // The error from one rank to several includes that of their strategy.
   const double company = joined ? kOfCompany * kOfCompany - errors.strategy * errors.strategy : 0;
-  errors.job =
-      std::sqrt(std::pow(kErrorOfAFigure * scatter_, 2) + std::pow(kOfDoubledRanks * ranks, 2) +
-                company + std::pow(kOfDoubledBatch * batch, 2));
+  errors.job = std::sqrt(std::pow(kErrorOfAFigure * scatter_, 2) +
+                         std::pow(kOfDoubledRanks * ranks, 2) + company + batch * batch);
 }
 
 StepErrors MeasuredFit::errors_of(const PredictRequest& asked) const {
@@ -99,16 +109,20 @@ StepErrors MeasuredFit::errors_of(const PredictRequest& asked) const {
         plan::seconds_of(step_of(priced(request, at, asked.ranks > 1 ? crowding_ : 1)).step));
   };
   StepErrors errors{.log_step_s = log_step(at_)};
-  Values slope;
-  for (std::size_t k = 0; k < at_.size(); ++k) {
-    const double step = 0.01 * std::min(1.0, prior_[k]);
-    Values moved = at_;
-    moved[k] += step;
-    slope.push_back((log_step(moved) - errors.log_step_s) / step);
-  }
-  errors.constants = independent_errors(covariance_, slope);
-  for (double& error : errors.constants) {
-    error *= scatter_;
+  // Differences over a whole standard deviation: a schedule may jump between near constants.
+  for (const Values& part : independent_parts(covariance_)) {
+    constexpr double kMostMoved = 0.3;  // of a logarithm
+    const double largest =
+        std::abs(*std::ranges::max_element(part, {}, [](double it) { return std::abs(it); }));
+    const double share = std::min(1.0, kMostMoved / largest);
+    const auto moved = [&](double by) {
+      Values at = at_;
+      for (std::size_t k = 0; k < at.size(); ++k) {
+        at[k] += by * part[k];
+      }
+      return log_step(at);
+    };
+    errors.constants.push_back(scatter_ * (moved(share) - moved(-share)) / (2 * share));
   }
   put_distance(request, errors);
   return errors;
@@ -162,6 +176,12 @@ MeasuredConstant MeasuredFit::constant_of(std::size_t k) const {
       constant.name = "slow-down of compute under transfers";
       constant.unit = "%";
       logarithmic(kUsualSlowdown * 100);
+      break;
+    case Unknown::kHostShare:
+      constant.name = "slow-down of compute by sharing a host";
+      constant.unit = "% for each doubling of its ranks";
+      constant.value = std::expm1(middle) * 100;
+      constant.interval = {std::expm1(middle - reach) * 100, std::expm1(middle + reach) * 100};
       break;
   }
   constant.by = determined_by(k);
@@ -217,6 +237,16 @@ void MeasuredFit::explain() {
                     alone_s(least_batch_, at_) * 1e3, least_batch_, alone_s(most_batch_, at_) * 1e3,
                     most_batch_));
   }
+  constexpr double kContradiction = 0.05;
+  for (const CheckedFigure& it : checked_) {
+    const double doubled = std::log2(most_on_a_host(request_of(it.figure)));
+    if (value(Unknown::kHostShare, at_) * doubled < -kContradiction) {
+      throw UsageError(fmt::format(
+          "--measured '{}': a device that computes faster the more of them share a host is what "
+          "explains the figures best, so they contradict each other",
+          it.figure.words));
+    }
+  }
   const int largest = checked_.back().figure.ranks;
   std::vector<double> crowding;
   for (CheckedFigure& it : checked_) {
@@ -247,7 +277,7 @@ void MeasuredFit::explain() {
   }
 }
 
-void put_interval(const MeasuredFit& fit, const PredictRequest& request, Prediction& prediction) {
+void put_measured(const MeasuredFit& fit, const PredictRequest& request, Prediction& prediction) {
   const stats::Interval step = fit.interval_of(request);
   const auto ns = [](double seconds) { return std::llround(seconds * 1e9); };
   prediction.record.predicted->error_bar = records::ErrorBar{
@@ -258,6 +288,10 @@ void put_interval(const MeasuredFit& fit, const PredictRequest& request, Predict
       .of = "the measured figures",
       .how = fmt::format("the fit to {} and the distance from what was measured",
                          counted(static_cast<std::int64_t>(fit.checked().size()), "figure"))};
+  const int batch = prediction.record.configuration.batch_size;
+  const CheckedFigure& base = fit.smallest(batch);
+  prediction.linear_from = fmt::format("{}, as measured", counted(base.figure.ranks, "rank"));
+  prediction.linear = plan::picoseconds_of(base.measured_s * batch / base.figure.batch_size);
 }
 
 std::string efficiency_text(const MeasuredFit& fit, const Prediction& prediction) {

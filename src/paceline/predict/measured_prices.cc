@@ -135,7 +135,9 @@ PredictRequest MeasuredFit::priced(PredictRequest request, const Values& at,
                                    double crowding) const {
   request.batch_size = batch_size_of(request);
   const int micro_batch = std::max(1, request.batch_size / request.accumulate);
-  request.samples_per_s = micro_batch / (crowding * alone_s(micro_batch, at));
+  const double shared =
+      std::exp(value(Unknown::kHostShare, at) * std::log2(most_on_a_host(request)));
+  request.samples_per_s = micro_batch / (crowding * shared * alone_s(micro_batch, at));
   request.measured.collective =
       plan::picoseconds_of(std::min(kLongestTime, std::abs(value(Unknown::kStart, at))));
   if (value(Unknown::kStart, at) < 0) {

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -53,6 +57,22 @@ void check_one_job(const RunRecord& first, const RunRecord& other) {
   }
 }
 
+/// Returns the samples of each step of all ranks, where a log of another program says them.
+std::vector<std::int64_t> samples_of_steps(const RunRecord& record) {
+  std::vector<std::int64_t> samples;
+  for (const records::RankSamples& rank : record.ranks) {
+    samples.resize(std::max(samples.size(), rank.examples_of_step.size()));
+    for (std::size_t k = 0; k < rank.examples_of_step.size(); ++k) {
+      samples[k] += rank.examples_of_step[k];
+    }
+  }
+  return samples;
+}
+
+bool differ(const std::vector<std::int64_t>& numbers) {
+  return std::ranges::adjacent_find(numbers, std::not_equal_to<>()) != numbers.end();
+}
+
 /// Returns why a record cannot be used; empty if it can.
 std::string useless(const RunRecord& record) {
   if (record.error) {
@@ -71,6 +91,9 @@ std::string useless(const RunRecord& record) {
   const auto has_no_step = [](const records::RankSamples& rank) { return rank.step_ns.empty(); };
   if (std::ranges::all_of(record.ranks, has_no_step)) {
     return "it has no samples";
+  }
+  if (!has_plan(record.configuration) && differ(samples_of_steps(record))) {
+    return "its steps have different numbers of samples";
   }
   const bool timed = std::ranges::all_of(record.ranks, [](const records::RankSamples& rank) {
     return std::ranges::find(rank.step_ns, 0) == rank.step_ns.end();
@@ -114,6 +137,11 @@ MeasuredFigure figure_of(const RunRecord& record) {
     figure.strategy = c.strategy;
     figure.bucket_mb = c.bucket_mb;
     figure.planned_by = record.planned_by;
+  } else if (const auto samples = samples_of_steps(record); !samples.empty()) {
+    figure.samples_per_step = samples.front();
+    if (figure.batch_size == 0 && samples.front() % c.ranks == 0) {
+      figure.batch_size = static_cast<int>(samples.front() / c.ranks);
+    }
   }
   figure.words =
       fmt::format("{}, {}{}", counted(c.ranks, "rank"),

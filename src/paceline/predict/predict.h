@@ -20,8 +20,10 @@ struct Prediction {
   simulator::Costs costs;
   simulator::StepTimes times;         // with communication
   simulator::StepTimes compute_only;  // without communication
-  /// The null model: the step of one device, update included, for any number of ranks.
+  /// The null model: the step of one device, update included, for any number of ranks; with
+  /// measured figures, that of the fewest measured ranks.
   plan::Picoseconds linear = 0;
+  std::string linear_from = "one device";
   Bound bound;
   ErrorBar bar;
   records::RunRecord record;
@@ -30,7 +32,7 @@ struct Prediction {
 
   /// Returns the examples/s of all ranks that train together, in the steady state.
   double samples_per_s() const;
-  /// Returns the same throughput if steps took as long as on one device.
+  /// Returns the same throughput if steps took as long as the null model says.
   double linear_samples_per_s() const;
   plan::Picoseconds exposed() const { return times.step - compute_only.step; }
 };

@@ -49,13 +49,13 @@ std::string summary_of(const Prediction& prediction) {
   const bool noisy = prediction.costs.machine.noise.any();
   std::string text = fmt::format(
       "{} on {}: step {:.3f} ms{}, {:.1f} samples/s\n"
-      "  linear scaling from one device: step {:.3f} ms, {:.1f} samples/s\n"
+      "  linear scaling from {}: step {:.3f} ms, {:.1f} samples/s\n"
       "  model work {:.3f} ms, {} {:.3f} ms, exposed communication {:.3f} ms\n"
       "  bound{} {}\n",
       prediction.record.configuration.strategy,
       counted(prediction.record.configuration.ranks, "rank"), plan::milliseconds_of(times.step),
       times.steady ? "" : fmt::format(" (not steady: mean of {} steps)", times.window),
-      prediction.samples_per_s(), plan::milliseconds_of(prediction.linear),
+      prediction.samples_per_s(), prediction.linear_from, plan::milliseconds_of(prediction.linear),
       prediction.linear_samples_per_s(), plan::milliseconds_of(prediction.compute_only.compute),
       noisy ? "update, other kernels and slower ranks" : "update and other kernels",
       plan::milliseconds_of(prediction.compute_only.step - prediction.compute_only.compute),
