@@ -142,6 +142,9 @@ TEST_F(Predict, FitsRecordsOfOneAndMoreRanks) {
                   "paceline: --device-rate excludes --measured\n");
   expect_rejected("predict --measured r.jsonl --ranks 4 --optimizer adamw",
                   "paceline: --optimizer adamw: the records of --measured are of sgd\n");
+  expect_rejected("predict --measured r.jsonl --ranks 4 --engine mpi",
+                  "paceline: --engine mpi: the records of --measured are of nccl\n");
+  EXPECT_EQ(run("predict --measured r.jsonl --ranks 4 --engine ideal").exit_code, 0);
 }
 
 TEST_F(Predict, TakesFiguresInWhateverFormTheyAreHeld) {
@@ -261,6 +264,18 @@ TEST_F(Predict, ARejectedCaseIsARowBesideTheOthers) {
   }
   EXPECT_EQ(records[3].configuration.strategy, "wfbp+hierarchical:local=0");
   expect_rejected(job + "6 --strategy wfbp+hierarchical", "paceline: " + why + "\n");
+}
+
+TEST_F(Predict, PartsThatCannotBeCombinedAreARejectedRow) {
+  const std::string job = "predict resnet50 " + kCluster + " --ranks 8 --strategy ";
+  const std::string why = "a strategy has one codec; 'powersgd' and 'fp16' are two";
+  const Outcome outcome = run(job + "bsp,bsp+powersgd+fp16");
+  EXPECT_EQ(outcome.exit_code, 1) << outcome.err;
+  EXPECT_NE(outcome.out.find("strategy=bsp+powersgd+fp16"), std::string::npos) << outcome.out;
+  EXPECT_NE(outcome.out.find("failed: " + why), std::string::npos) << outcome.out;
+  EXPECT_NE(outcome.err.find("bsp on 8 ranks: step "), std::string::npos) << outcome.err;
+  expect_rejected(job + "bsp+powersgd+fp16", "paceline: " + why + "\n");
+  expect_rejected(job + "bsp,bsp+powersgd+fp17", "paceline: unknown strategy part 'fp17'");
 }
 
 // The null model stands beside every prediction.

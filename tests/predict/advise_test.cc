@@ -228,7 +228,8 @@ TEST(Advise, TellsNothingApartOnABareRoofline) {
   for (const Advice& row : advise(request).rows) {
     EXPECT_TRUE(row.bar.known());
   }
-  EXPECT_TRUE(table().warnings.empty());
+  ASSERT_EQ(table().warnings.size(), 1U);
+  EXPECT_EQ(table().warnings.front().code, "launches-of-a-published-program");
 }
 
 TEST(Advise, SaysWhichBucketSizeToUse) {

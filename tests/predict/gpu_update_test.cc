@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cmath>
 #include <string>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -70,6 +71,31 @@ TEST(GpuUpdate, LaunchesAKernelATensorOnlyWhereItIsUnfused) {
   job.unfused = true;
   const auto tensors = static_cast<std::int64_t>(job.network.model.parameters.size());
   EXPECT_LT(model_work(), fused - tensors * 241'400'000);
+}
+
+TEST(GpuUpdate, SaysWhatOfItTakesLongerThanTheStep) {
+  PredictRequest job = with_adamw("none", 1);
+  job.unfused = true;
+  job.samples_per_s = 25000;
+  EXPECT_NE(message_of(job).find(" of it launches of each of 161 tensors (--unfused); leave out "),
+            std::string::npos)
+      << message_of(job);
+}
+
+// A published program of 2020 launches updates when its last collective has ended.
+TEST(GpuUpdate, WarnsOfLaunchesThatOneRankDoesNotWaitFor) {
+  const auto codes = [](plan::Rank ranks, const std::string& engine) {
+    PredictRequest job = with_adamw("bsp", ranks);
+    job.engine = engine;
+    std::vector<std::string> all;
+    for (const records::Warning& warning : predict(job).record.warnings) {
+      all.push_back(warning.code);
+    }
+    return all;
+  };
+  EXPECT_EQ(codes(8, "nccl-2.4"), std::vector<std::string>{"launches-of-a-published-program"});
+  EXPECT_TRUE(codes(1, "nccl-2.4").empty());
+  EXPECT_TRUE(codes(8, "nccl").empty());
 }
 
 // The rate of one device was measured with the update in it, wherever a strategy puts the update.

@@ -2,8 +2,11 @@
 #include "paceline/predict/predict.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <optional>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -64,7 +67,7 @@ plan::Step whole_periods(plan::Step steps, plan::Step period) {
 }
 
 /// Returns the configuration except what the compiled job determines.
-cases::Case case_of(const PredictRequest& request, const strategies::StrategySpec& strategy,
+cases::Case case_of(const PredictRequest& request, const std::string& strategy,
                     const EngineCosts& engine) {
   cases::Case configuration;
   configuration.label = counted(request.ranks, "rank");
@@ -74,7 +77,7 @@ cases::Case case_of(const PredictRequest& request, const strategies::StrategySpe
   configuration.accumulate = request.accumulate;
   configuration.dtype = cluster::word_of(request.network.model.dtype);
   configuration.ranks = request.ranks;
-  configuration.strategy = strategy.text();
+  configuration.strategy = strategy;
   configuration.bucket_mb = request.bucket_mb;
   configuration.engine = engine.name;
   const std::string& device = request.cluster.device.name;
@@ -88,6 +91,15 @@ cases::Case case_of(const PredictRequest& request, const strategies::StrategySpe
     describe_tables(request, configuration);
   }
   return configuration;
+}
+
+/// Returns the strategy's canonical text; the text as given if its parts cannot be combined.
+std::string text_of_strategy(const PredictRequest& request) {
+  try {
+    return strategies::strategy_of(request).text();
+  } catch (const UsageError&) {
+    return request.strategy;
+  }
 }
 
 void check_batch(const PredictRequest& request) {
@@ -261,10 +273,32 @@ struct Priced {
 
 cases::Case case_of(const PredictRequest& request, const Priced& priced,
                     const simulator::Job& job) {
-  cases::Case configuration = case_of(request, priced.strategy, priced.asked);
+  cases::Case configuration = case_of(request, priced.strategy.text(), priced.asked);
   configuration.ranks_per_host = job.input.local_world.sizes();
   configuration.steps = static_cast<int>(whole_periods(request.steps, job.period));
   return configuration;
+}
+
+/// Warns of launches that the prices of a published program have behind the last collective.
+void warn_of_launches(const PredictRequest& request, const EngineCosts& engine,
+                      const simulator::Costs& costs, std::vector<records::Warning>& warnings) {
+  const auto& kernels = costs.software.kernels;
+  const double launches_s = kernels.empty()
+                                ? 0
+                                : plan::seconds_of(kernels.front().launch_per_tensor) *
+                                      static_cast<double>(request.network.model.parameters.size());
+  if (request.unfused || !engine.published || launches_s == 0) {
+    return;
+  }
+  warnings.push_back(
+      {.code = "launches-of-a-published-program",
+       .seen = fmt::format("{:.1f} ms of the step launch the update of each tensor, which one rank "
+                           "alone does not wait for",
+                           launches_s * 1e3),
+       .why = fmt::format("engine {} is the program of {}, which waits for the last collective "
+                          "before it launches them from Python",
+                          engine.name, engine.source),
+       .advice = fmt::format("give --engine {} for a program of today", engine.runs_on())});
 }
 
 Priced priced_as(const PredictRequest& request) {
@@ -283,6 +317,7 @@ Priced priced_as(const PredictRequest& request) {
   const plan::PlanInput dense = dense_part(request, input);
   simulator::Costs& costs = priced.costs;
   costs = costs_of(request, engine, dense, priced.warnings);
+  warn_of_launches(request, engine, costs, priced.warnings);
   priced.update_s = update_seconds(request, costs.software, dense);
   costs.profile =
       profile_of(request, priced.batch_size / request.accumulate, priced.update_s, priced.warnings);
@@ -341,8 +376,11 @@ records::RunRecord rejected_record(const PredictRequest& request, const std::str
   record.source = records::Source::kPredicted;
   record.experiment = "predict";
   record.configuration =
-      case_of(request, strategies::strategy_of(request),
+      case_of(request, text_of_strategy(request),
               request.cost_table().engine(engine_of(request.engine, request.cluster)));
+  if (request.ranks <= request.cluster.slots()) {
+    record.configuration.ranks_per_host = cluster::ranks_per_host(request.cluster, request.ranks);
+  }
   record.error = why;
   return record;
 }

@@ -28,16 +28,33 @@ plan::Picoseconds step_of(int batch_size, double samples_per_s) {
   return plan::picoseconds_of(seconds);
 }
 
+/// Returns where the time of an update comes from, for messages.
+std::string words_of_update(const PredictRequest& request) {
+  if (request.update) {
+    return ", as the profile has it";
+  }
+  const OptimizerCosts optimizer = request.cost_table().optimizer(request.optimizer);
+  return request.unfused
+             ? fmt::format(
+                   ", {:.3f} ms of it launches of each of {} tensors (--unfused); leave out "
+                   "--unfused, or give your launch_per_tensor_us with --engine-costs",
+                   plan::milliseconds_of(optimizer.launch_per_tensor) *
+                       static_cast<double>(request.network.model.parameters.size()),
+                   request.network.model.parameters.size())
+             : " at the device's memory bandwidth";
+}
+
 /// Returns the part of one device's step that is forward and backward.  The device's rate was
 /// measured with the update, which comes after them.
-plan::Picoseconds model_work_of(double samples_per_s, int batch_size, double update_s) {
+plan::Picoseconds model_work_of(const PredictRequest& request, double samples_per_s, int batch_size,
+                                double update_s) {
   const plan::Picoseconds step = step_of(batch_size, samples_per_s);
   const plan::Picoseconds update = plan::picoseconds_of(update_s);
   if (update >= step) {
-    throw UsageError(
-        fmt::format("{} samples/s of one device, a step of {:.3f} ms: the update alone takes "
-                    "{:.3f} ms at the device's memory bandwidth",
-                    samples_per_s, 1e3 * plan::seconds_of(step), 1e3 * update_s));
+    throw UsageError(fmt::format(
+        "{} samples/s of one device, a step of {:.3f} ms: the update alone takes "
+        "{:.3f} ms{}",
+        samples_per_s, 1e3 * plan::seconds_of(step), 1e3 * update_s, words_of_update(request)));
   }
   return step - update;
 }
@@ -69,7 +86,8 @@ plan::LayerProfile profile_of(const PredictRequest& request, int batch_size, dou
     if (!request.samples_per_s) {
       return *request.profile;
     }
-    return stretched(*request.profile, model_work_of(*request.samples_per_s, batch_size, update_s));
+    return stretched(*request.profile,
+                     model_work_of(request, *request.samples_per_s, batch_size, update_s));
   }
   const plan::DType dtype = request.network.model.dtype;
   plan::LayerProfile profile =
@@ -81,7 +99,7 @@ plan::LayerProfile profile_of(const PredictRequest& request, int batch_size, dou
     rate = row->samples_per_s;
   }
   if (rate) {
-    return stretched(std::move(profile), model_work_of(*rate, batch_size, update_s));
+    return stretched(std::move(profile), model_work_of(request, *rate, batch_size, update_s));
   }
   if (dtype == plan::DType::kF8 && !request.cluster.device.fp8_flops_per_s) {
     throw UsageError(
