@@ -119,9 +119,8 @@ void print_steady() {
     for (const double rho : {0.0, 0.3, 0.6}) {
       const Scatter scatter{.run = 0, .step = 0.05, .rho = rho, .steps = steps, .shape = skewed};
       fmt::print(" {:>6.1f}", share([&](Random& random, std::uint64_t seed) {
-                   return !stats::find_steady_state(simulate_steps(random, scatter, 1, 0),
-                                                    {.seed = seed})
-                               .changes.empty();
+                   return stats::first_steady_step(simulate_steps(random, scatter, 1, 0),
+                                                   {.seed = seed}) != 0U;
                  }));
     }
     fmt::print("\n");

@@ -24,7 +24,7 @@ std::optional<Warning> unsteady(const RunSeconds& runs) {
   std::size_t late = 0, latest = 0;
   std::size_t steps = 0;  // of the run that becomes steady last
   for (const std::vector<double>& run : runs) {
-    const std::size_t first = stats::find_steady_state(run).first.value_or(run.size());
+    const std::size_t first = stats::first_steady_step(run).value_or(run.size());
     late += first > 0 ? 1 : 0;
     if (first > latest) {
       latest = first;

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <numeric>
 #include <span>
+#include <vector>
 
 #include "paceline/base/random.h"
 #include "paceline/stats/quantile.h"
@@ -103,53 +104,32 @@ double relative_shift(double from, double to) {
   return std::abs(from - to) / std::max(std::abs(to), 1e-300);
 }
 
-class ChangePoints {
+// Searches for the last change of the level.
+class LastChange {
  public:
-  ChangePoints(std::span<const double> samples, const SteadyOptions& options)
+  LastChange(std::span<const double> samples, const SteadyOptions& options)
       : samples_(samples), options_(options) {}
 
-  std::vector<std::size_t> find(std::size_t first) {
-    search(first, samples_.size());
-    std::sort(changes_.begin(), changes_.end());
-    merge_small_shifts(first);
-    return changes_;
-  }
-
- private:
-  void search(std::size_t first, std::size_t end) {
+  // Returns the first step after the last change among the steps from `first` to `end`.
+  std::optional<std::size_t> find(std::size_t first, std::size_t end) const {
     if (end - first < 2 * kShortest) {
-      return;
+      return std::nullopt;
     }
     const auto part = samples_.subspan(first, end - first);
     const auto ranks = centered_ranks(part);
     const Cut cut = highest_cut(ranks);
     if (!is_significant(cut, ranks, first)) {
-      return;
+      return std::nullopt;
     }
-    changes_.push_back(first + cut.at);
-    search(first, first + cut.at);
-    search(first + cut.at, end);
+    const std::size_t change = first + cut.at;
+    if (const auto later = find(change, end)) {
+      return later;
+    }
+    const double shift = relative_shift(median(part.first(cut.at)), median(part.subspan(cut.at)));
+    return shift >= options_.least_shift ? std::optional(change) : find(first, change);
   }
 
-  // Joins only final segments: while a segment still holds several levels, its median may hide the
-  // shift.
-  void merge_small_shifts(std::size_t first) {
-    while (!changes_.empty()) {
-      std::vector<double> shifts;
-      for (std::size_t i = 0; i < changes_.size(); ++i) {
-        const std::size_t before = i == 0 ? first : changes_[i - 1];
-        const std::size_t end = i + 1 == changes_.size() ? samples_.size() : changes_[i + 1];
-        shifts.push_back(relative_shift(median(samples_.subspan(before, changes_[i] - before)),
-                                        median(samples_.subspan(changes_[i], end - changes_[i]))));
-      }
-      const auto smallest = std::min_element(shifts.begin(), shifts.end());
-      if (*smallest >= options_.least_shift) {
-        return;
-      }
-      changes_.erase(changes_.begin() + (smallest - shifts.begin()));
-    }
-  }
-
+ private:
   // Stops as soon as the result is certain.
   bool is_significant(const Cut& cut, std::span<const double> ranks, std::size_t first) const {
     const std::size_t block = block_between_shifts(ranks);
@@ -170,7 +150,6 @@ class ChangePoints {
 
   std::span<const double> samples_;
   const SteadyOptions& options_;
-  std::vector<std::size_t> changes_;
 };
 
 std::size_t lead_in(std::span<const double> samples, double least_shift) {
@@ -192,22 +171,15 @@ std::size_t lead_in(std::span<const double> samples, double least_shift) {
 
 }  // namespace
 
-SteadyState find_steady_state(std::span<const double> samples, const SteadyOptions& options) {
+std::optional<std::size_t> first_steady_step(std::span<const double> samples,
+                                             const SteadyOptions& options) {
   const std::size_t n = samples.size();
-  SteadyState result;
   if (n < 2) {
-    return result;
+    return std::nullopt;
   }
   const std::size_t start = lead_in(samples, options.least_shift);
-  result.changes = ChangePoints(samples, options).find(start);
-  if (start > 0) {
-    result.changes.insert(result.changes.begin(), start);
-  }
-  const std::size_t steady = result.changes.empty() ? 0 : result.changes.back();
-  if (2 * (n - steady) >= n) {
-    result.first = steady;
-  }
-  return result;
+  const std::size_t steady = LastChange(samples, options).find(start, n).value_or(start);
+  return 2 * (n - steady) >= n ? std::optional(steady) : std::nullopt;
 }
 
 }  // namespace paceline::stats
