@@ -7,6 +7,7 @@
 
 #include "paceline/report/diff_runs.h"
 #include "paceline/report/diff_steps.h"
+#include "paceline/stats/mean.h"
 #include "paceline/stats/permutation.h"
 
 namespace paceline::report {
@@ -25,16 +26,7 @@ std::optional<double> deviation_of(std::span<const double> values) {
   if (values.size() < stats::kFewestRuns) {
     return std::nullopt;
   }
-  const auto n = static_cast<double>(values.size());
-  double mean = 0;
-  double sum = 0;
-  for (const double value : values) {
-    mean += value / n;
-  }
-  for (const double value : values) {
-    sum += (value - mean) * (value - mean);
-  }
-  return std::sqrt(sum / (n - 1));
+  return stats::standard_error(values) * std::sqrt(static_cast<double>(values.size()));
 }
 
 std::optional<RunScatter> scatter_of(const DiffRow& row, bool interleaved, StepTime what) {

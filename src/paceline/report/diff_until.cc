@@ -9,6 +9,7 @@
 #include "paceline/report/diff_runs.h"
 #include "paceline/report/diff_steps.h"
 #include "paceline/report/text.h"
+#include "paceline/stats/mean.h"
 #include "paceline/stats/sequential.h"
 
 namespace paceline::report {
@@ -46,11 +47,9 @@ void estimate_until(std::vector<DiffRow>& rows, const DiffOptions& options) {
     if (row.not_comparable || ratios.empty()) {
       continue;
     }
-    double mean = 0;
-    for (const double ratio : ratios) {
-      mean += ratio / static_cast<double>(ratios.size());
-    }
-    row.change = {.value = std::expm1(mean), .basis = stats::Basis::kRuns, .runs = ratios.size()};
+    row.change = {.value = std::expm1(stats::mean(ratios)),
+                  .basis = stats::Basis::kRuns,
+                  .runs = ratios.size()};
     if (const auto interval = stats::sequential_interval(ratios, goal.significance);
         interval && std::isfinite(interval->low)) {
       row.change->interval = {std::expm1(interval->low), std::expm1(interval->high)};

@@ -9,6 +9,7 @@
 #include "paceline/base/random.h"
 #include "paceline/stats/bootstrap.h"
 #include "paceline/stats/distribution.h"
+#include "paceline/stats/mean.h"
 #include "paceline/stats/quantile.h"
 #include "paceline/stats/rank_interval.h"
 
@@ -23,24 +24,6 @@ std::vector<double> run_medians(Runs runs) {
     }
   }
   return medians;
-}
-
-struct Moments {
-  double n = 0;
-  double mean = 0;
-  double variance = 0;  // the unbiased estimate
-};
-
-Moments moments(std::span<const double> values) {
-  Moments result{.n = static_cast<double>(values.size())};
-  for (const double value : values) {
-    result.mean += value / result.n;
-  }
-  for (const double value : values) {
-    const double off = value - result.mean;
-    result.variance += off * off / (result.n - 1);
-  }
-  return result;
 }
 
 Interval around(double center, double half_width) {
@@ -59,9 +42,8 @@ Interval exponential(Interval interval) {
 }
 
 Interval t_interval(std::span<const double> values, double level) {
-  const Moments m = moments(values);
-  const double t = student_t_quantile(level, static_cast<int>(m.n) - 1);
-  return around(m.mean, t * std::sqrt(m.variance / m.n));
+  const double t = student_t_quantile(level, static_cast<int>(values.size()) - 1);
+  return around(mean(values), t * standard_error(values));
 }
 
 // The interval always contains the median, though a few skewed values can put the center of a t
@@ -163,16 +145,16 @@ Interval bootstrap(const Draw& draw, double level, const IntervalOptions& option
 }
 
 Interval welch(const std::vector<double>& top, const std::vector<double>& bottom, double level) {
-  const Moments a = moments(top);
-  const Moments b = moments(bottom);
-  const double u = a.variance / a.n;
-  const double v = b.variance / b.n;
-  const double center = a.mean - b.mean;
+  const double u = standard_error(top) * standard_error(top);
+  const double v = standard_error(bottom) * standard_error(bottom);
+  const double center = mean(top) - mean(bottom);
   if (u + v == 0) {
     return around(center, 0);
   }
   // The degrees of freedom of Welch and Satterthwaite, rounded down, which widens the interval.
-  const double degrees = (u + v) * (u + v) / (u * u / (a.n - 1) + v * v / (b.n - 1));
+  const double degrees = (u + v) * (u + v) /
+                         (u * u / (static_cast<double>(top.size()) - 1) +
+                          v * v / (static_cast<double>(bottom.size()) - 1));
   return around(center, student_t_quantile(level, static_cast<int>(degrees)) * std::sqrt(u + v));
 }
 
