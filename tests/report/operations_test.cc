@@ -141,9 +141,9 @@ TEST(Operations, WhatOneSideLacksIsMissing) {
     return one.operation == "all-reduce" && one.bytes > 1 << 20;
   });
   const OperationSides sides = operation_sides(both.base, both.test);
-  EXPECT_EQ(sides.unpaired, (Labels{"all-reduce of 4 B only in the base",
-                                    "all-reduce of 3 sizes from 4 MiB to 64 MiB only in the test",
-                                    "broadcast only in the base"}));
+  EXPECT_EQ(sides.unpaired, (Labels{"all-reduce 4 B only in the base",
+                                    "all-reduce 4 MiB to 64 MiB only in the test",
+                                    "broadcast 4 B to 64 MiB only in the base"}));
   const Diff diff = diff_operations(sides, {.threshold = 0.05});
   EXPECT_EQ(diff.decision(), Decision::kUndecided);
   EXPECT_EQ(diff.missing, sides.unpaired);

@@ -10,12 +10,14 @@
 #include <string_view>
 #include <system_error>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
 #include "paceline/base/error.h"
 #include "paceline/base/file.h"
 #include "paceline/base/shell.h"
+#include "paceline/base/text.h"
 #include "paceline/case/command.h"
 #include "paceline/plan/plan_input.h"
 #include "paceline/records/json.h"
@@ -29,48 +31,35 @@ namespace {
 
 namespace fs = std::filesystem;
 
-bool is_log_of_case(const fs::path& path) {
-  const std::string name = path.filename().string();
-  return name.starts_with("rdma-") && name.ends_with(".log");
-}
-
 // Returns the record file that the second line of a log names; empty if it names none.
-std::string records_of_log(std::string_view log) {
-  constexpr std::string_view kRecordsLine = "\n# records: ";
-  const std::size_t title = std::min(log.find('\n'), log.size());
-  log.remove_prefix(title);
-  if (!log.starts_with(kRecordsLine)) {
-    return "";
-  }
-  log.remove_prefix(kRecordsLine.size());
-  return std::string(log.substr(0, log.find('\n')));
+std::string records_of_log(const fs::path& path) {
+  constexpr std::string_view kRecordsLine = "# records: ";
+  const std::vector<std::string> lines = split_lines(read_text_if_readable(path).value_or(""));
+  return lines.size() > 1 && lines[1].starts_with(kRecordsLine)
+             ? lines[1].substr(kRecordsLine.size())
+             : "";
 }
 
-bool is_same_path(const std::string& a, const std::string& b) {
+fs::path whole_path(const std::string& path) {
   std::error_code error;
-  return fs::weakly_canonical(fs::absolute(a), error) ==
-         fs::weakly_canonical(fs::absolute(b), error);
+  return fs::weakly_canonical(fs::absolute(path), error);
 }
 
 void reject_logs_of_others(const std::string& folder, const std::string& records) {
   std::error_code error;
   for (const auto& entry : fs::directory_iterator(folder, error)) {
-    if (!is_log_of_case(entry.path())) {
+    const std::string name = entry.path().filename().string();
+    if (!name.starts_with("rdma-") || !name.ends_with(".log")) {
       continue;
     }
-    const std::string name = entry.path().filename().string();
-    const std::string theirs = records_of_log(read_text_if_readable(entry.path()).value_or(""));
-    if (theirs.empty()) {
-      throw UsageError(
-          fmt::format("--logs {}: {} there names no record file, and this run may replace it; take "
-                      "another folder, or move it away",
-                      folder, name));
-    }
-    if (!is_same_path(theirs, records)) {
-      throw UsageError(
-          fmt::format("--logs {}: {} there is of the records in {}, and this run's are in {}; take "
-                      "another folder, or go on with --records {} --resume",
-                      folder, name, theirs, records, shell_word(theirs)));
+    const std::string theirs = records_of_log(entry.path());
+    if (theirs.empty() || whole_path(theirs) != whole_path(records)) {
+      throw UsageError(fmt::format(
+          "--logs {}: {} there is of {}, and this run's records are in {}; take another folder{}",
+          folder, name, theirs.empty() ? "no record file" : "the records in " + theirs, records,
+          theirs.empty()
+              ? ""
+              : fmt::format(", or go on with --records {} --resume", shell_word(theirs))));
     }
   }
 }

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <array>
+#include <iterator>
 #include <map>
+#include <ranges>
 #include <set>
 #include <string>
+#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -19,29 +23,15 @@ namespace {
 using records::HostEnvironment;
 using records::RunRecord;
 
-using Facts = std::map<std::string, std::set<std::string>>;
+using Facts = std::map<std::string, std::string>;
 
-// Returns every value of each fact that the records of a side have.
-Facts software_facts(std::span<const RunRecord> records) {
-  Facts facts;
-  for (const RunRecord& r : records) {
-    const records::Json environment = records::to_json(r.environment);
-    for (const auto& [name, value] : environment.items()) {
-      if (!value.is_structured()) {  // a version or a build
-        facts[name].insert(value.is_null() ? "-" : value.get<std::string>());
-      }
-    }
-  }
-  std::set<std::string> variables;
-  for (const RunRecord& r : records) {
-    for (const auto& [name, value] : r.environment.variables) {
-      variables.insert(name);
-    }
-  }
-  for (const RunRecord& r : records) {
-    for (const std::string& name : variables) {
-      const auto found = r.environment.variables.find(name);
-      facts[name].insert(found == r.environment.variables.end() ? "-" : found->second);
+// Returns versions and builds, and the recorded environment variables.
+Facts software_facts(const records::Environment& environment) {
+  Facts facts = environment.variables;
+  const records::Json json = records::to_json(environment);
+  for (const auto& [name, value] : json.items()) {
+    if (!value.is_structured()) {
+      facts[name] = value.is_null() ? "-" : value.get<std::string>();
     }
   }
   return facts;
@@ -141,24 +131,25 @@ std::size_t failed_runs(const CaseRecords& one) { return one.runs.size() - one.m
 
 std::vector<Difference> software_differences(std::span<const RunRecord> base,
                                              std::span<const RunRecord> test) {
-  std::vector<Difference> differences;
-  Facts before = software_facts(base);
-  Facts after = software_facts(test);
+  std::array<std::vector<Facts>, 2> sides;
   std::set<std::string> names;
-  for (const Facts* facts : {&before, &after}) {
-    for (const auto& [name, values] : *facts) {
-      names.insert(name);
+  for (const auto& [side, records] : {std::pair{0U, base}, {1U, test}}) {
+    for (const RunRecord& record : records) {
+      const Facts& facts = sides.at(side).emplace_back(software_facts(record.environment));
+      std::ranges::copy(std::views::keys(facts), std::inserter(names, names.end()));
     }
   }
+  std::vector<Difference> differences;
   for (const std::string& name : names) {
-    for (Facts* facts : {&before, &after}) {
-      if ((*facts)[name].empty()) {
-        (*facts)[name] = {"-"};
+    std::array<std::set<std::string>, 2> values;
+    for (const std::size_t side : {0, 1}) {
+      for (const Facts& facts : sides.at(side)) {
+        values.at(side).insert(records::fact_of(facts, name, "-"));
       }
     }
-    if (before[name] != after[name]) {
-      differences.push_back({name, fmt::format("{}", fmt::join(before[name], ", ")),
-                             fmt::format("{}", fmt::join(after[name], ", "))});
+    if (values[0] != values[1]) {
+      differences.push_back({name, fmt::format("{}", fmt::join(values[0], ", ")),
+                             fmt::format("{}", fmt::join(values[1], ", "))});
     }
   }
   return differences;

@@ -5,10 +5,11 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
+#include <iterator>
 #include <map>
+#include <ranges>
 #include <set>
 #include <string_view>
-#include <tuple>
 #include <utility>
 
 #include <fmt/format.h>
@@ -112,18 +113,11 @@ struct Naming {
   }
 };
 
-/// The measured sizes of a side by operation name, size in bytes and run.
-using Runs = std::map<int, const MeasuredSize*>;
-using Side = std::map<std::string, std::map<std::int64_t, Runs>>;
+/// The runs of an operation at one size, in the order of the records.
+using Runs = std::vector<const MeasuredSize*>;
 
-Side side_of(const std::vector<MeasuredSize>& points, const Naming& name) {
-  Side side;
-  for (const MeasuredSize& point : points) {
-    Runs& runs = side[name(point)][point.bytes];
-    runs.emplace(static_cast<int>(runs.size()), &point);
-  }
-  return side;
-}
+/// The runs of the base and of the test by size in bytes.
+using Sizes = std::map<std::int64_t, std::array<Runs, 2>>;
 
 // Returns the index of the range of a size; ranges end at 4 KiB, 64 KiB, 1 MiB, ...
 int range_of(std::int64_t bytes) {
@@ -138,8 +132,7 @@ bool is_invalid(const CommRecord& record) {
   return !record.valid.value_or(true) || record.found_wrong();
 }
 
-RunRecord record_of(const std::string& label, int run,
-                    const std::vector<const MeasuredSize*>& points) {
+RunRecord record_of(const std::string& label, int run, const Runs& points) {
   double sum = 0;
   for (const MeasuredSize* point : points) {
     sum += std::log(point->median_ns);
@@ -162,65 +155,48 @@ RunRecord record_of(const std::string& label, int run,
   return one;
 }
 
-// Adds a record of one range for each run that has all of its sizes; `sizes` is of one side.
-void add_records(const std::string& label, const std::vector<const Runs*>& sizes,
-                 std::vector<RunRecord>& records) {
-  for (const auto& [run, point] : *sizes.front()) {
-    std::vector<const MeasuredSize*> points;
-    for (const Runs* size : sizes) {
-      if (const auto found = size->find(run); found != size->end()) {
-        points.push_back(found->second);
-      }
-    }
-    if (points.size() == sizes.size()) {
-      records.push_back(record_of(label, run, points));
-    }
-  }
+// Names the operation with its size, or with the smallest and the largest of several.
+std::string label_of(const std::string& operation, const std::vector<std::int64_t>& sizes) {
+  return operation + " " + size_text(sizes.front()) +
+         (sizes.size() == 1 ? "" : " to " + size_text(sizes.back()));
 }
 
-// Adds the clause "all-reduce of 4 B only in the base"; several sizes share one clause.
-void add_unpaired(const std::string& operation, const std::vector<std::int64_t>& sizes,
-                  std::string_view side, OperationSides& sides) {
-  if (sizes.empty()) {
-    return;
+// Returns a record of one range for each run that has all of its sizes; `sizes` is of one side.
+std::vector<RunRecord> records_of(const std::string& label, const std::vector<Runs>& sizes) {
+  const std::size_t runs =
+      std::ranges::min(sizes | std::views::transform([](const Runs& one) { return one.size(); }));
+  std::vector<RunRecord> records;
+  for (std::size_t run = 0; run < runs; ++run) {
+    Runs points;
+    for (const Runs& size : sizes) {
+      points.push_back(size[run]);
+    }
+    records.push_back(record_of(label, static_cast<int>(run), points));
   }
-  const std::string which = sizes.size() == 1
-                                ? size_text(sizes.front())
-                                : fmt::format("{} sizes from {} to {}", sizes.size(),
-                                              size_text(sizes.front()), size_text(sizes.back()));
-  sides.unpaired.push_back(fmt::format("{} of {} only in the {}", operation, which, side));
+  return records;
 }
 
-void add_operation(const std::string& operation, const std::map<std::int64_t, Runs>& base,
-                   const std::map<std::int64_t, Runs>& test, OperationSides& sides) {
-  std::map<int, std::vector<std::int64_t>> ranges;  // sizes that both sides have
-  std::vector<std::int64_t> only_base;
-  std::vector<std::int64_t> only_test;
-  for (const auto& [bytes, runs] : base) {
-    if (test.contains(bytes)) {
-      ranges[range_of(bytes)].push_back(bytes);
-    } else {
-      only_base.push_back(bytes);
-    }
+// Adds the records of the sizes that both sides have, and names those that one of them has.
+void add_operation(const std::string& operation, const Sizes& sizes, OperationSides& sides) {
+  std::map<int, std::vector<std::int64_t>> ranges;
+  std::array<std::vector<std::int64_t>, 2> alone;
+  for (const auto& [bytes, runs] : sizes) {
+    const bool paired = !runs[0].empty() && !runs[1].empty();
+    (paired ? ranges[range_of(bytes)] : alone.at(runs[0].empty() ? 1 : 0)).push_back(bytes);
   }
-  for (const auto& [bytes, runs] : test) {
-    if (!base.contains(bytes)) {
-      only_test.push_back(bytes);
+  for (const std::size_t side : {0, 1}) {
+    const std::vector<std::int64_t>& only = alone.at(side);
+    if (!only.empty()) {
+      sides.unpaired.push_back(
+          fmt::format("{} only in the {}", label_of(operation, only), side == 0 ? "base" : "test"));
     }
-  }
-  add_unpaired(operation, only_base, "base", sides);
-  add_unpaired(operation, only_test, "test", sides);
-  for (const auto& [range, sizes] : ranges) {
-    const std::string label = sizes.size() == 1
-                                  ? fmt::format("{} {}", operation, size_text(sizes.front()))
-                                  : fmt::format("{} {} to {}", operation, size_text(sizes.front()),
-                                                size_text(sizes.back()));
-    for (const bool is_test : {false, true}) {
-      std::vector<const Runs*> runs;
-      for (const std::int64_t bytes : sizes) {
-        runs.push_back(&(is_test ? test : base).at(bytes));
+    for (const auto& [range, members] : ranges) {
+      std::vector<Runs> runs;
+      for (const std::int64_t bytes : members) {
+        runs.push_back(sizes.at(bytes).at(side));
       }
-      add_records(label, runs, is_test ? sides.test : sides.base);
+      std::ranges::move(records_of(label_of(operation, members), runs),
+                        std::back_inserter(side == 0 ? sides.base : sides.test));
     }
   }
 }
@@ -231,21 +207,16 @@ OperationSides operation_sides(std::span<const CommRecord> base, std::span<const
   const std::vector<MeasuredSize> before = points_of(base);
   const std::vector<MeasuredSize> after = points_of(test);
   const Naming name(before, after);
-  const Side base_side = side_of(before, name);
-  const Side test_side = side_of(after, name);
-  OperationSides sides;
-  sides.differences = name.differences;
-  for (const auto& [operation, sizes] : base_side) {
-    if (const auto other = test_side.find(operation); other != test_side.end()) {
-      add_operation(operation, sizes, other->second, sides);
-    } else {
-      sides.unpaired.push_back(operation + " only in the base");
+  std::map<std::string, Sizes> operations;
+  for (const auto& [side, points] : {std::pair{0U, &before}, {1U, &after}}) {
+    for (const MeasuredSize& point : *points) {
+      operations[name(point)][point.bytes].at(side).push_back(&point);
     }
   }
-  for (const auto& [operation, sizes] : test_side) {
-    if (!base_side.contains(operation)) {
-      sides.unpaired.push_back(operation + " only in the test");
-    }
+  OperationSides sides;
+  sides.differences = name.differences;
+  for (const auto& [operation, sizes] : operations) {
+    add_operation(operation, sizes, sides);
   }
   return sides;
 }
