@@ -1,26 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <concepts>
+#include <type_traits>
+
 #include "paceline/records/field_kinds.h"
 
 namespace paceline::records::detail {
 
+/// A structure of type `U`, const when it is written.
+template <class T, class U>
+concept Is = std::same_as<std::remove_const_t<T>, U>;
+
 // Note [One list of keys]
 // Writing and reading a record visit the same lists below, so that a field is in both or in
-// neither.  `docs/record.schema.json` is checked against what is written.  `T` is the structure,
-// const when it is written.  The fields of a configuration are rows of case/field_table.cc.
+// neither.  `docs/record.schema.json` is checked against what is written.  The fields of a
+// configuration are rows of case/field_table.cc.
 
-template <class Visitor, class T>
-requires std::is_same_v<std::remove_const_t<T>, HostEnvironment>
-void visit_fields(Visitor& visit, T& h) {
+void visit_fields(auto& visit, Is<HostEnvironment> auto& h) {
   visit("host", h.host);
   visit("facts", h.facts);
   visit("topology", or_null(h.topology));
 }
 
-template <class Visitor, class T>
-requires std::is_same_v<std::remove_const_t<T>, Environment>
-void visit_fields(Visitor& visit, T& e) {
+void visit_fields(auto& visit, Is<Environment> auto& e) {
   visit("paceline_version", or_null(e.paceline_version));
   visit("git_hash", or_null(e.git_hash));
   visit("compiler", or_null(e.compiler));
@@ -33,9 +36,7 @@ void visit_fields(Visitor& visit, T& e) {
   visit("hosts", e.hosts);
 }
 
-template <class Visitor, class T>
-requires std::is_same_v<std::remove_const_t<T>, Evaluation>
-void visit_fields(Visitor& visit, T& e) {
+void visit_fields(auto& visit, Is<Evaluation> auto& e) {
   visit("step", e.step);
   visit("trained_ns", e.trained_ns);
   visit("sent_bytes", e.sent_bytes);
@@ -43,9 +44,7 @@ void visit_fields(Visitor& visit, T& e) {
   visit("accuracy", e.accuracy);
 }
 
-template <class Visitor, class T>
-requires std::is_same_v<std::remove_const_t<T>, Lookups>
-void visit_fields(Visitor& visit, T& l) {
+void visit_fields(auto& visit, Is<Lookups> auto& l) {
   visit("rows", l.rows);
   visit("distinct_rows_by_server", l.distinct);
   visit("id_bytes", l.id_bytes);
@@ -53,9 +52,7 @@ void visit_fields(Visitor& visit, T& l) {
   visit("gradient_bytes", l.gradient_bytes);
 }
 
-template <class Visitor, class T>
-requires std::is_same_v<std::remove_const_t<T>, RankSamples>
-void visit_fields(Visitor& visit, T& r) {
+void visit_fields(auto& visit, Is<RankSamples> auto& r) {
   visit("rank", r.rank);
   visit("host", or_null(r.host));
   visit("local_rank", r.local_rank);
@@ -74,26 +71,20 @@ void visit_fields(Visitor& visit, T& r) {
   visit("lookups", if_any(r.lookups));
 }
 
-template <class Visitor, class T>
-requires std::is_same_v<std::remove_const_t<T>, WireBytes>
-void visit_fields(Visitor& visit, T& w) {
+void visit_fields(auto& visit, Is<WireBytes> auto& w) {
   visit("measured_bytes_per_step", w.measured_per_step);
   visit("planned_bytes_per_step", w.planned_per_step);
   visit("bytes_by_pattern", w.by_pattern);
   visit("calls_per_step", w.calls_per_step);
 }
 
-template <class Visitor, class T>
-requires std::is_same_v<std::remove_const_t<T>, CostPiece>
-void visit_fields(Visitor& visit, T& c) {
+void visit_fields(auto& visit, Is<CostPiece> auto& c) {
   visit("from_bytes", c.from_bytes);
   visit("alpha_s", c.alpha_s);
   visit("beta_s_per_byte", c.beta_s_per_byte);
 }
 
-template <class Visitor, class T>
-requires std::is_same_v<std::remove_const_t<T>, PlannedBy>
-void visit_fields(Visitor& visit, T& p) {
+void visit_fields(auto& visit, Is<PlannedBy> auto& p) {
   visit("profile_origin", p.profile_origin);
   visit("forward_ps", p.forward_ps);
   visit("backward_ps", p.backward_ps);
@@ -102,9 +93,7 @@ void visit_fields(Visitor& visit, T& p) {
   visit("remark", p.remark);
 }
 
-template <class Visitor, class T>
-requires std::is_same_v<std::remove_const_t<T>, LinkCheck>
-void visit_fields(Visitor& visit, T& l) {
+void visit_fields(auto& visit, Is<LinkCheck> auto& l) {
   visit("operations", l.operations);
   visit("late_operations", l.late);
   visit("slack_ns", any_sign(l.slack_ns));
@@ -112,20 +101,14 @@ void visit_fields(Visitor& visit, T& l) {
   visit("window_ns", if_any(l.window_ns));
 }
 
-template <class Visitor, class T>
-requires std::is_same_v<std::remove_const_t<T>, Coding>
-void visit_fields(Visitor& visit, T& c) {
+void visit_fields(auto& visit, Is<Coding> auto& c) {
   visit("ns_per_step", c.ns_per_step);
   visit("plain_bytes_per_step", c.plain_bytes_per_step);
 }
 
-template <class Visitor, class T>
-requires std::is_same_v<std::remove_const_t<T>, Training>
-void visit_fields(Visitor& visit, T& t) { visit("last_loss", t.last_loss); }
+void visit_fields(auto& visit, Is<Training> auto& t) { visit("last_loss", t.last_loss); }
 
-template <class Visitor, class T>
-requires std::is_same_v<std::remove_const_t<T>, StepBound>
-void visit_fields(Visitor& visit, T& b) {
+void visit_fields(auto& visit, Is<StepBound> auto& b) {
   visit("step_ns", b.step_ns);
   visit("compute_ns", b.compute_ns);
   visit("wire_ns", b.wire_ns);
@@ -134,9 +117,7 @@ void visit_fields(Visitor& visit, T& b) {
   visit("algorithm", or_null(b.algorithm));
 }
 
-template <class Visitor, class T>
-requires std::is_same_v<std::remove_const_t<T>, ErrorBar>
-void visit_fields(Visitor& visit, T& e) {
+void visit_fields(auto& visit, Is<ErrorBar> auto& e) {
   visit("share", e.share);
   visit("low_ns", e.low_ns);
   visit("high_ns", e.high_ns);
@@ -148,26 +129,20 @@ void visit_fields(Visitor& visit, T& e) {
   visit("why", or_null(e.why));
 }
 
-template <class Visitor, class T>
-requires std::is_same_v<std::remove_const_t<T>, Predicted>
-void visit_fields(Visitor& visit, T& p) {
+void visit_fields(auto& visit, Is<Predicted> auto& p) {
   visit("training_ranks", positive(p.training_ranks));
   visit("bound", p.bound);
   visit("error_bar", p.error_bar);
 }
 
-template <class Visitor, class T>
-requires std::is_same_v<std::remove_const_t<T>, Warning>
-void visit_fields(Visitor& visit, T& w) {
+void visit_fields(auto& visit, Is<Warning> auto& w) {
   visit("code", w.code);
   visit("seen", w.seen);
   visit("why", w.why);
   visit("advice", w.advice);
 }
 
-template <class Visitor, class T>
-requires std::is_same_v<std::remove_const_t<T>, RunRecord>
-void visit_fields(Visitor& visit, T& r) {
+void visit_fields(auto& visit, Is<RunRecord> auto& r) {
   visit("version", positive(r.version));
   visit("source", r.source);
   visit("experiment", r.experiment);
