@@ -107,10 +107,10 @@ report::ResultColumns<Advice> advice_columns() {
     return [value](const Advice& it) { return it.bar.known() ? Json(value(it)) : Json(); };
   };
   report::ResultColumns<Advice> columns;
-  columns.add({.name = "strategy", .align = kLeft})
-      .place(1)
-      .cell([](const Advice& it) { return it.configuration.strategy + remark_of(it); })
-      .data("strategy", &Advice::configuration, &cases::Case::strategy);
+  columns.data("strategy", &Advice::configuration, &cases::Case::strategy);
+  columns.add({.name = "", .align = kLeft}).cell([](const Advice& it) {
+    return it.like_best ? " *" : "";
+  });
   columns.add({.name = "step", .unit = "ms"})
       .cell(milliseconds(&Advice::step))
       .data("step_s", &Advice::step, seconds_of);
@@ -123,10 +123,10 @@ report::ResultColumns<Advice> advice_columns() {
   columns.add({.name = "exposed", .unit = "ms"})
       .cell(milliseconds(&Advice::exposed))
       .data("exposed_communication_s", &Advice::exposed, seconds_of);
-  columns.add({.name = "", .align = kLeft})
-      .place(-1)  // in front of all other columns
-      .cell([](const Advice& it) { return it.like_best ? " *" : ""; })
-      .data("not_told_from_fastest", &Advice::like_best);
+  columns.add({.name = "strategy", .align = kLeft}).cell([](const Advice& it) {
+    return it.configuration.strategy + remark_of(it);
+  });
+  columns.data("not_told_from_fastest", &Advice::like_best);
   columns.data("caution", &Advice::guarantee, predict::caution);
   return columns;
 }

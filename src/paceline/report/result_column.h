@@ -49,16 +49,11 @@ template <class Row>
 struct ResultColumn {
   Column head{};
   bool in_tables = false;
-  int place_in_tables = 0;                        // columns of equal place keep their listed order
   std::function<std::string(const Row&)> text{};  // empty: the cell shows the first of `fields`
   std::function<std::optional<stats::Estimate>(const Row&)> with_interval{};
   Fields<Row> fields{};
   std::vector<Note> notes{};
 
-  ResultColumn& place(int at) {
-    place_in_tables = at;
-    return *this;
-  }
   ResultColumn& shown(bool in_these_tables) {
     in_tables = in_these_tables;
     return *this;
@@ -100,8 +95,8 @@ struct ResultColumn {
   }
 };
 
-/// All columns for one kind of row, from which every output format is made.  JSON and CSV have the
-/// columns in the order in which they were added, tables and notes in the order of their places.
+/// All columns for one kind of row, from which every output format is made, in the order in which
+/// they were added.
 template <class Row>
 class ResultColumns {
  public:
@@ -121,9 +116,7 @@ class ResultColumns {
     columns_.emplace_back().fields.add_estimate(keys, get);
   }
   /// Adds notes that do not belong to a single column.
-  void add_notes(int place, std::vector<Note> notes) {
-    columns_.emplace_back().place(place).notes = std::move(notes);
-  }
+  void add_notes(std::vector<Note> notes) { columns_.emplace_back().notes = std::move(notes); }
 
   Fields<Row> fields() const {
     Fields<Row> all;
@@ -141,14 +134,14 @@ class ResultColumns {
     for (std::size_t i = 0; span_of != nullptr && i < rows.size(); ++i) {
       table.rows[i].span = span_of(rows[i]);
     }
-    for (const ResultColumn<Row>* column : by_place()) {
-      if (!column->in_tables) {
+    for (const ResultColumn<Row>& column : columns_) {
+      if (!column.in_tables) {
         continue;
       }
-      table.columns.push_back(column->head);
+      table.columns.push_back(column.head);
       for (std::size_t i = 0; i < rows.size(); ++i) {
         if (table.rows[i].span.empty() || table.columns.size() <= 2) {
-          table.rows[i].cells.push_back(column->cell_of(rows[i]));
+          table.rows[i].cells.push_back(column.cell_of(rows[i]));
         }
       }
     }
@@ -158,9 +151,9 @@ class ResultColumns {
   /// Returns the notes that explain the columns of tables.
   std::vector<Note> notes() const {
     std::vector<Note> notes;
-    for (const ResultColumn<Row>* column : by_place()) {
-      if (column->in_tables || column->head == Column()) {
-        std::ranges::remove_copy_if(column->notes, std::back_inserter(notes), &std::string::empty,
+    for (const ResultColumn<Row>& column : columns_) {
+      if (column.in_tables || column.head == Column()) {
+        std::ranges::remove_copy_if(column.notes, std::back_inserter(notes), &std::string::empty,
                                     &Note::text);
       }
     }
@@ -181,15 +174,6 @@ class ResultColumns {
   }
 
  private:
-  std::vector<const ResultColumn<Row>*> by_place() const {
-    std::vector<const ResultColumn<Row>*> all;
-    for (const ResultColumn<Row>& column : columns_) {
-      all.push_back(&column);
-    }
-    std::ranges::stable_sort(all, {}, &ResultColumn<Row>::place_in_tables);
-    return all;
-  }
-
   std::vector<ResultColumn<Row>> columns_;
 };
 

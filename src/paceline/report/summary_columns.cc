@@ -103,16 +103,16 @@ class Builder {
 
   CaseColumns run() {
     add_identity();
-    add_samples();
     add_step_times();
+    add_prediction();
     add_rates();
     add_waits();
     all_.add_notes(
-        kRates, {{"[low, high]", interval_note(cases_, all_)}, {"every=H", period_note(cases_)}});
+        {{"[low, high]", interval_note(cases_, all_)}, {"every=H", period_note(cases_)}});
     add_communication();
     add_coding();
     add_training();
-    add_prediction();
+    add_samples();
     return std::move(all_);
   }
 
@@ -140,21 +140,25 @@ class Builder {
   }
 
   void add_samples() {
-    const auto runs = [](const CaseSummary& one) { return one.failed() ? 0 : one.step_s->runs; };
-    all_.add({"runs", "samples"}).place(kSamples).shown(full_).data("runs", runs);
-    all_.data("failed_runs", &CaseSummary::failed_runs);
-    all_.add({"steps", "samples"})
-        .place(kSamples)
+    all_.add({"per rank", "peak memory"})
         .shown(full_)
-        .data("steps", &CaseSummary::measured_steps);
+        .cell(memory_text)
+        .data("peak_memory_bytes", &CaseSummary::peak_memory_bytes)
+        .note("peak memory", memory_note(cases_));
+    const auto runs = [](const CaseSummary& one) { return one.failed() ? 0 : one.step_s->runs; };
+    all_.add({"runs", "samples"}).shown(full_).data("runs", runs);
+    all_.data("failed_runs", &CaseSummary::failed_runs);
+    all_.add({"steps", "samples"}).shown(full_).data("steps", &CaseSummary::measured_steps);
     all_.data("not_comparable", &CaseSummary::not_comparable);
   }
 
   void add_step_times() {
     using stats::Percentiles;
+    all_.add({"median", "step time", unit_})
+        .shown(full_)
+        .estimate(time_, EstimateKeys::of("step_median", "_s"), median_step);
     const auto add = [this](const char* name, double Percentiles::*p) -> auto& {
       return all_.add({name, "step time", unit_})
-          .place(kStepTimes)
           .number(time_, [p](const CaseSummary& one) { return one.step_s->percentiles.*p; })
           .data(fmt::format("step_{}_s", name), &CaseSummary::step_s,
                 &stats::StepSummary::percentiles, p);
@@ -165,25 +169,18 @@ class Builder {
     add("p75", &Percentiles::p75).shown(full_);
     add("p90", &Percentiles::p90);
     add("p95", &Percentiles::p95).shown(full_);
-    all_.add({"median", "step time", unit_})
-        .place(kStepMedian)
-        .shown(full_)
-        .estimate(time_, EstimateKeys::of("step_median", "_s"), median_step);
   }
 
   void add_rates() {
     all_.add({"per rank", "examples/s"})
-        .place(kRates)
         .shown(full_)
         .number(rate_, &CaseSummary::examples_per_s_per_rank)
         .data("examples_per_s_per_rank", &CaseSummary::examples_per_s_per_rank);
     all_.add({"all ranks", "examples/s"})
-        .place(kRates)
         .estimate(rate_, EstimateKeys::of("examples_per_s", ""), &CaseSummary::examples_per_s)
         .note("examples/s", rate_note(cases_, simulated_));
     all_.data("baseline", &CaseSummary::baseline);
     all_.add({"", "efficiency", "%"})
-        .place(kRates)
         .estimate(share_, EstimateKeys::of("efficiency", ""), &CaseSummary::efficiency)
         .cell([share = share_](const CaseSummary& one) {
           return one.baseline == one.label ? "baseline" : share.show(one.efficiency);
@@ -193,11 +190,9 @@ class Builder {
 
   void add_waits() {
     all_.add({"", "exposed comm.", unit_})
-        .place(kRates)
         .estimate(time_, EstimateKeys::of("exposed_communication", "_s"), &CaseSummary::exposed_s)
         .note("exposed", exposed_note(cases_, simulated_));
     all_.add({"", "data wait", unit_})
-        .place(kRates)
         .shown(any_has(cases_, &CaseSummary::data_wait_s))
         .estimate(time_, EstimateKeys::of("data_wait", "_s"), &CaseSummary::data_wait_s)
         .note("data wait",
@@ -207,13 +202,11 @@ class Builder {
 
   void add_communication() {
     all_.add({"per step", "wire"})
-        .place(kRates)
         .cell(wire_text)
         .data("wire_bytes_per_rank_per_step", &CaseSummary::wire_bytes_per_step)
         .data("planned_wire_bytes_per_rank_per_step", &CaseSummary::planned_wire_bytes_per_step)
         .note("wire", wire_note(cases_));
     all_.add({"distance", "consensus"})
-        .place(kRates)
         .shown(any_has(cases_, &CaseSummary::consensus_distance))
         .cell(consensus_text)
         .data("consensus_distance", &CaseSummary::consensus_distance)
@@ -221,7 +214,6 @@ class Builder {
               "how far the ranks' parameters x are from their mean m after the last step: |x - m| "
               "/ |m|, root mean square over the ranks; the largest of the runs");
     all_.add({"mean, most", "late by", "steps"})
-        .place(kRates)
         .shown(any_has(cases_, &CaseSummary::lateness))
         .cell(lateness_text)
         .data("averages_mean_steps_missed", &CaseSummary::lateness, &Lateness::mean_steps)
@@ -229,12 +221,6 @@ class Builder {
         .note("late by",
               "how many of a neighbor's newest steps an average of what had arrived missed: the "
               "mean over all averages, and the most");
-    all_.add({"per rank", "peak memory"})
-        .place(kMemory)
-        .shown(full_)
-        .cell(memory_text)
-        .data("peak_memory_bytes", &CaseSummary::peak_memory_bytes)
-        .note("peak memory", memory_note(cases_));
   }
 
   void add_coding() {
@@ -242,7 +228,6 @@ class Builder {
     constexpr auto kCoding = &CaseSummary::coding;
     const bool coded = any_has(cases_, kCoding);
     all_.add({"", "coding", unit_})
-        .place(kRates)
         .shown(coded)
         .cell([time = time_](const CaseSummary& one) {
           return one.coding ? time.show_small(seconds(one.coding->ns_per_step))
@@ -252,7 +237,6 @@ class Builder {
         .note("coding", "what the codec takes of a step to encode and decode, on the slowest rank");
     all_.data("plain_wire_bytes_per_rank_per_step", kCoding, &Coding::plain_bytes_per_step);
     all_.add({"", "break-even", "Gbit/s"})
-        .place(kRates)
         .shown(coded)
         .cell(break_even_text)
         .data("break_even_bits_per_s", break_even_bits_per_s, finite_or_null)
@@ -289,7 +273,6 @@ class Builder {
     constexpr auto kBar = &Predicted::error_bar;
     const bool predicted = any_has(cases_, kPredicted);
     all_.add({"error bar", "prediction"})
-        .place(kPrediction)
         .shown(predicted)
         .cell(error_bar)
         .data("error_bar_low_s", kPredicted, kBar, &ErrorBar::low_ns, seconds)
@@ -297,7 +280,6 @@ class Builder {
         .data("error_bar_validated", kPredicted, kBar, &ErrorBar::validated)
         .note("error bar", error_bar_note(cases_));
     all_.add({"bound, " + unit_, "prediction"})
-        .place(kPrediction)
         .shown(predicted)
         .cell([time = time_](const CaseSummary& one) {
           return one.predicted ? time.show_small(seconds(one.predicted->bound.best_ns()))

@@ -20,18 +20,6 @@ enum class Detail : std::uint8_t {
 
 using CaseColumns = ResultColumns<CaseSummary>;
 
-/// The places of the columns in tables.  As data, columns have the order in which they are added.
-enum CasePlace : int {
-  kIdentity,
-  kStepMedian,
-  kStepTimes,
-  kPrediction,
-  kRates,
-  kMemory,
-  kSamples,
-  kFootnotes
-};
-
 /// Returns the format that shows four digits of the shortest median step, in s, ms or us.
 ValueFormat time_format(const std::vector<CaseSummary>& rows);
 

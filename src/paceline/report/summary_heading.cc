@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <iterator>
-#include <optional>
 #include <set>
-#include <string_view>
 #include <vector>
 
 #include <fmt/format.h>
@@ -16,92 +13,79 @@
 namespace paceline::report {
 namespace {
 
-// Returns the text that all rows share; nothing if they differ or it is empty.
-template <class Show>
-std::optional<std::string> common(const std::vector<CaseSummary>& rows, Show show) {
-  std::set<std::string> texts;
-  for (const CaseSummary& row : rows) {
-    texts.insert(show(row.configuration));
-  }
-  return texts.size() == 1 && !texts.begin()->empty() ? std::optional(*texts.begin())
-                                                      : std::nullopt;
+using Case = cases::Case;
+
+// Returns the word and the text; empty if the text is.
+std::string worded(const char* word, const std::string& text) {
+  return text.empty() ? "" : word + text;
 }
 
 // Returns the bucket size from the strategy's canonical text; empty if the strategy has no buckets.
-std::string bucket_of(const cases::Case& c) {
+std::string bucket_of(const Case& c) {
   const std::string size = option_of(c.strategy, "bucket-mb");
   return size.empty() ? "" : fmt::format("bucket {} MiB", size);
 }
 
-std::optional<std::string> common_bucket(const std::vector<CaseSummary>& rows) {
-  std::vector<CaseSummary> with_bucket;
-  std::ranges::copy_if(rows, std::back_inserter(with_bucket), [](const CaseSummary& row) {
-    return !bucket_of(row.configuration).empty();
-  });
-  return with_bucket.empty() ? std::nullopt : common(with_bucket, bucket_of);
-}
-
-// Returns the strategy that all rows share, if all of them are predictions with their own labels.
-// The label of any other row already is its strategy.
-std::optional<std::string> common_strategy(const std::vector<CaseSummary>& rows) {
-  const bool named = std::ranges::any_of(rows, [](const CaseSummary& row) {
-    return row.source != records::Source::kPredicted || row.configuration.label.empty();
-  });
-  return named ? std::nullopt : common(rows, [](const cases::Case& c) { return c.strategy; });
-}
-
-// Returns the data that all rows share; predictions, imported results and commands do not state it.
-std::optional<std::string> common_data(const std::vector<CaseSummary>& rows) {
-  const bool trained = std::ranges::all_of(rows, [](const CaseSummary& row) {
-    return row.source == records::Source::kMeasured || row.source == records::Source::kExternal;
-  });
-  const std::string synthetic = trained ? "synthetic data" : "";
-  return common(rows, [&](const cases::Case& c) {
-    return !c.data.empty() ? fmt::format("data {}", c.data) : c.command.empty() ? synthetic : "";
-  });
+// Returns the data; predictions, imported results and commands do not state it.
+std::string data_of(const CaseSummary& row) {
+  const bool trained =
+      row.source == records::Source::kMeasured || row.source == records::Source::kExternal;
+  const Case& c = row.configuration;
+  return !c.data.empty() ? "data " + c.data : trained && c.command.empty() ? "synthetic data" : "";
 }
 
 // Returns type and device; imported results may lack either.
-std::string type_on_device(const cases::Case& c) {
+std::string type_on_device(const Case& c) {
   const std::string type = c.dtype == "-" ? "" : c.dtype;
   return c.device.empty() ? type : fmt::format("{} on {}", type.empty() ? "-" : type, c.device);
+}
+
+// Returns the facts of a case in the order of the heading; a fact that is not stated is empty.  The
+// label of a row that is no named prediction already is its strategy.
+std::vector<std::string> facts_of(const CaseSummary& row) {
+  const Case& c = row.configuration;
+  const bool named = row.source == records::Source::kPredicted && !c.label.empty();
+  return {named ? c.strategy : "",
+          c.image_size == 0 ? "" : fmt::format("{0} x {0} pixels", c.image_size),
+          c.sequence_length == 0 ? "" : fmt::format("sequences of {}", c.sequence_length),
+          data_of(row),
+          type_on_device(c),
+          c.engine,
+          worded("cluster ", c.cluster),
+          worded("link ", c.link),
+          worded("replay of ", c.replay),
+          c.stretch == 1 ? "" : fmt::format("stretched {} times", c.stretch),
+          bucket_of(c),
+          c.threads == 0 ? "" : counted(c.threads, "thread") + " per rank"};
+}
+
+// Returns the facts that all rows share, of the bucket size all rows with buckets.
+std::vector<std::string> shared_facts(const std::vector<CaseSummary>& rows) {
+  std::vector<std::set<std::string>> texts;
+  for (const CaseSummary& row : rows) {
+    const std::vector<std::string> facts = facts_of(row);
+    texts.resize(facts.size());
+    for (std::size_t i = 0; i < facts.size(); ++i) {
+      const bool no_buckets = facts[i].empty() && i + 2 == facts.size();
+      if (!no_buckets) {
+        texts[i].insert(facts[i]);
+      }
+    }
+  }
+  std::vector<std::string> shared;
+  for (const std::set<std::string>& of_rows : texts) {
+    if (of_rows.size() == 1 && !of_rows.begin()->empty()) {
+      shared.push_back(*of_rows.begin());
+    }
+  }
+  return shared;
 }
 
 }  // namespace
 
 std::string heading_of(const GroupSummary& group) {
-  const std::vector<CaseSummary>& rows = group.rows;
-  std::vector<std::string> facts;
-  const auto add = [&](const std::optional<std::string>& fact) {
-    if (fact) {
-      facts.push_back(*fact);
-    }
-  };
-  const auto add_text = [&](const std::string& words, std::string cases::Case::*member) {
-    add(common(rows,
-               [&](const cases::Case& c) { return (c.*member).empty() ? "" : words + c.*member; }));
-  };
-  add(common_strategy(rows));
-  add(common(rows, [](const cases::Case& c) {
-    return c.image_size == 0 ? "" : fmt::format("{0} x {0} pixels", c.image_size);
-  }));
-  add(common(rows, [](const cases::Case& c) {
-    return c.sequence_length == 0 ? "" : fmt::format("sequences of {}", c.sequence_length);
-  }));
-  add(common_data(rows));
-  add(common(rows, type_on_device));
-  add_text("", &cases::Case::engine);
-  add_text("cluster ", &cases::Case::cluster);
-  add_text("link ", &cases::Case::link);
-  add_text("replay of ", &cases::Case::replay);
-  add(common(rows, [](const cases::Case& c) {
-    return c.stretch == 1 ? "" : fmt::format("stretched {} times", c.stretch);
-  }));
-  add(common_bucket(rows));
-  add(common(rows, [](const cases::Case& c) {
-    return c.threads == 0 ? "" : counted(c.threads, "thread") + " per rank";
-  }));
-  const bool batch = std::ranges::none_of(rows, [](const CaseSummary& row) {
+  const std::vector<std::string> facts = shared_facts(group.rows);
+  const bool batch = std::ranges::none_of(group.rows, [](const CaseSummary& row) {
     return row.configuration.model == "hybrid";  // its steps vary in examples
   });
   return printable(fmt::format("{}{}{}",

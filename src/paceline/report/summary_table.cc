@@ -76,7 +76,7 @@ Document summary_document(const std::vector<GroupSummary>& groups, Detail detail
   Footnotes footnotes;
   for (const GroupSummary& group : groups) {
     CaseColumns columns = case_columns(group.rows, detail, mark);
-    columns.add({.name = "notes"}).place(kFootnotes).cell([&footnotes](const CaseSummary& one) {
+    columns.add({.name = "notes"}).cell([&footnotes](const CaseSummary& one) {
       return footnotes.numbers_of(one);
     });
     document.tables.push_back(columns.table(group.rows, failure_of));

@@ -169,11 +169,10 @@ Object.assign(paceline, (() => {
       series: seriesBySource(cases, "boxes", (one) => boxOf(one, one.steps, decimals)) }];
   }
 
-  // Cases with equal keys differ only in strategy, link and stretch.
+  // Cases with equal keys differ only in strategy, the link's rate and stretch.
   const linkKey = ({ source, experiment, configuration }) => JSON.stringify([source, experiment,
-    { ...configuration, label: "", strategy: "", link: null, stretch: 1 }]);
+    { ...configuration, label: "", strategy: "", link: configuration.link.split(",")[1], stretch: 1 }]);
   const linkRate = (one) => rateOf(one.configuration.link ?? "");
-  const latency = (one) => one.configuration.link.split(",")[1];
 
   // Draws median steps by the link's rate, valid cases before INVALID ones.
   // Null if there are fewer than three rates or two strategies.
@@ -201,21 +200,10 @@ Object.assign(paceline, (() => {
       series: all.slice(0, MOST_LINES) });
   }
 
-  // Makes one chart for all links, or one per latency if links of one rate
-  // differ in latency.  Of cases that differ only in stretch, the most
-  // stretched valid one counts.
-  function linkCharts(group) {
-    const linked = d3.groups(group.cases.filter((one) => one.step && linkRate(one)), linkKey,
-      ({ configuration: { strategy, link } }) => `${strategy} ${link}`);
-    return linked.flatMap(([, same]) => {
-      const cases = same.map(([, members]) => d3.greatest(members, (one) =>
-        (one.valid ? 1e9 : 0) + (one.configuration.stretch ?? 1)));
-      const apart = d3.groups(cases, linkRate)
-        .some(([, members]) => new Set(members.map(latency)).size > 1);
-      return d3.groups(cases, apart ? latency : () => "")
-        .map(([, members]) => linkChart(members, group));
-    }).filter(Boolean);
-  }
+  // Makes one chart for each latency.
+  const linkCharts = (group) =>
+    d3.groups(group.cases.filter((one) => one.step && linkRate(one)), linkKey)
+      .map(([, members]) => linkChart(members, group)).filter(Boolean);
 
   // Returns the sections of one table: title, note, charts, table.
   function sectionsOf(group, firstCase) {
