@@ -10,7 +10,7 @@ namespace paceline::report {
 namespace {
 
 std::string rendered(std::string_view format, std::span<const records::CommRecord> records) {
-  return find_format(comm_formats(), format).render(records, {});
+  return rendered(format, comm_output(records, {}));
 }
 
 records::CommRecord sample() {

@@ -111,7 +111,7 @@ TEST(DiffFormats, AReportOfOursIsComparedWithItsRecords) {
 
 TEST(DiffFormats, IntervalsSayWhatTheySpeakOf) {
   const auto table = [](const Sides& sides) {
-    return render_diff_table(diff_records(sides.base, sides.test));
+    return render_diff("table", diff_records(sides.base, sides.test));
   };
   const auto has = [](const std::string& text, const char* words) {
     return text.find(words) != std::string::npos;
@@ -145,7 +145,7 @@ TEST(DiffFormats, ControlCharactersDoNotReachTheTerminal) {
   sides.test[0].environment.torch_git = "\x1b]0;x\x07";
   const Diff diff = diff_records(sides.base, sides.test);
   for (const char* name : {"table", "markdown"}) {
-    EXPECT_EQ(find_format(diff_formats(), name).render(diff).find('\x1b'), std::string::npos);
+    EXPECT_EQ(render_diff(name, diff).find('\x1b'), std::string::npos);
   }
 }
 
@@ -153,7 +153,8 @@ TEST(DiffFormats, MissingIsNullNeverZero) {
   Sides sides = repeated(2, 1);
   sides.test[0].ranks.clear();
   sides.test[1].ranks.clear();
-  const auto diff = nlohmann::json::parse(render_diff_json(diff_records(sides.base, sides.test)));
+  const auto diff =
+      nlohmann::json::parse(render_diff("json", diff_records(sides.base, sides.test)));
   const auto& row = diff["cases"][0];
   for (const char* key : {"test_step_median_s", "change", "change_low", "p", "corrected_p"}) {
     EXPECT_TRUE(row[key].is_null()) << key;

@@ -39,7 +39,7 @@ TEST(Diff, ARowHasTheNamesOfBothSidesWhereTheyDiffer) {
   EXPECT_EQ(diff.rows[0].label, "ddp ranks=2 -> fusion");
   EXPECT_EQ(diff.rows[1].label, "ddp ranks=4 -> fusion");
   EXPECT_EQ(diff.rows[2].label, "bsp");
-  EXPECT_NE(render_diff_table(diff).find("ddp ranks=2 -> fusion"), std::string::npos);
+  EXPECT_NE(render_diff("table", diff).find("ddp ranks=2 -> fusion"), std::string::npos);
 }
 
 TEST(Diff, WholeCommandsAreKnownByTheirRecords) {
@@ -60,9 +60,9 @@ TEST(Diff, WholeCommandsAreKnownByTheirRecords) {
   ASSERT_EQ(diff.rows.size(), 1u);
   EXPECT_EQ(diff.rows[0].label, "wall time");
   EXPECT_EQ(diff.rows[0].verdict, Verdict::kSlower);
-  EXPECT_EQ(nlohmann::json::parse(render_diff_json(diff))["compared"], "wall time of commands");
+  EXPECT_EQ(nlohmann::json::parse(render_diff("json", diff))["compared"], "wall time of commands");
   for (const char* name : {"table", "markdown"}) {
-    const std::string text = find_format(diff_formats(), name).render(diff);
+    const std::string text = render_diff(name, diff);
     for (const char* words : {"step", "rank", "batch"}) {
       EXPECT_EQ(text.find(words), std::string::npos) << text;
     }
@@ -108,8 +108,8 @@ TEST(Diff, FiveRunsSayThatSixAreNeeded) {
   EXPECT_EQ(diff.rows[0].verdict, Verdict::kTooFewRuns);
   EXPECT_EQ(diff.needed_runs, 6u);
   EXPECT_FALSE(diff.regression());
-  EXPECT_NE(render_diff_markdown(diff).find(
-                "too few runs: 5 a side cannot prove anything at p \\< 0.05; 6 are needed"),
+  EXPECT_NE(render_diff("markdown", diff)
+                .find("too few runs: 5 a side cannot prove anything at p \\< 0.05; 6 are needed"),
             std::string::npos);
 }
 
@@ -195,7 +195,7 @@ TEST(Diff, ASideWithoutSamplesIsSaidToHaveNone) {
   EXPECT_FALSE(diff.rows[0].p.has_value());
   EXPECT_EQ(codes(diff), std::vector<std::string>{"failed-runs"});
   for (const DiffFormat& format : diff_formats()) {
-    EXPECT_FALSE(format.render(diff).empty());
+    EXPECT_FALSE(render_diff(format.name, diff).empty());
   }
 }
 
@@ -212,7 +212,7 @@ TEST(Diff, NothingToCompareIsSaid) {
   const Diff diff = diff_records({}, {});
   EXPECT_FALSE(diff.regression());
   for (const DiffFormat& format : diff_formats()) {
-    EXPECT_FALSE(format.render(diff).empty()) << format.name;
+    EXPECT_FALSE(render_diff(format.name, diff).empty()) << format.name;
   }
 }
 
@@ -242,8 +242,8 @@ TEST(Diff, MeansSayWhatMediansOfStepsInTwoGroupsHide) {
   EXPECT_DOUBLE_EQ(diff.rows[0].change->value, 0);
   EXPECT_DOUBLE_EQ(*diff.rows[0].p, 1);
   EXPECT_EQ(diff.rows[0].verdict, Verdict::kUnproven);
-  EXPECT_NE(render_diff_table(diff).find("mean step"), std::string::npos);
-  EXPECT_EQ(nlohmann::json::parse(render_diff_json(diff))["compared"], "mean step time");
+  EXPECT_NE(render_diff("table", diff).find("mean step"), std::string::npos);
+  EXPECT_EQ(nlohmann::json::parse(render_diff("json", diff))["compared"], "mean step time");
 
   // The rank that takes longest counts; without a window its steps do.
   for (RunRecord& run : sides.test) {

@@ -11,7 +11,6 @@
 #include "paceline/report/diff_formats.h"
 #include "paceline/report/diff_steps.h"
 #include "report/fixed_diff.h"
-#include "report/stub_assets.h"
 
 namespace paceline::report {
 namespace {
@@ -20,7 +19,7 @@ using records::RunRecord;
 using Missing = std::vector<std::string>;
 
 std::string verdict_line(const Diff& diff) {
-  const std::string text = render_diff_markdown(diff);
+  const std::string text = render_diff("markdown", diff);
   return text.substr(text.rfind("verdict"));
 }
 
@@ -31,7 +30,6 @@ TEST(DiffVerdict, AnIntervalWithinTheMarginIsNoChange) {
   EXPECT_EQ(diff.decision(), Decision::kUnchanged);
   EXPECT_EQ(diff.missing, Missing{});
   EXPECT_EQ(diff.unchanged_within(), 0.03);
-  EXPECT_NE(render_diff_page(diff).find("<h1>not changed by more than 3 %"), std::string::npos);
   EXPECT_NE(verdict_line(diff).find("not changed by more than 3 %"), std::string::npos);
 }
 
@@ -86,8 +84,9 @@ TEST(DiffVerdict, TheSizeThatWouldHaveBeenFoundLiesBeyondTheThreshold) {
   ASSERT_TRUE(beyond.found_change);
   EXPECT_NEAR(*beyond.found_change, 1.01 * (1 + *plain.found_change) - 1, 1e-12);
   EXPECT_EQ(beyond.power_change, 0.02);
-  EXPECT_NE(render_diff_markdown(beyond).find("find a change of 2 % nine times in ten beyond 1 %"),
-            std::string::npos);
+  EXPECT_NE(
+      render_diff("markdown", beyond).find("find a change of 2 % nine times in ten beyond 1 %"),
+      std::string::npos);
 }
 
 // Values that a program computes are equal in all runs.
@@ -138,7 +137,7 @@ TEST(DiffUntil, EndsWhenAChangeIsProven) {
   EXPECT_EQ(diff.rows[0].verdict, Verdict::kSlower);
   EXPECT_EQ(diff.decision(), Decision::kChanged);
   EXPECT_LT(*diff.rows[0].corrected_p, 0.05);
-  const auto root = nlohmann::json::parse(render_diff_json(diff));
+  const auto root = nlohmann::json::parse(render_diff("json", diff));
   EXPECT_EQ(root["until"]["within"], 0.02);
   EXPECT_EQ(root["decision"], "changed");
 }
@@ -165,25 +164,6 @@ TEST(DiffUntil, TwoPairsHaveNoIntervalYet) {
   EXPECT_FALSE(diff.rows[0].change->interval);
   EXPECT_EQ(diff.decision(), Decision::kUndecided);
   EXPECT_EQ(until_text(diff), "after 2 pairs: +49.3 %, too early to say how many more");
-}
-
-TEST(DiffPage, HasEveryNoteAndLoadsNothing) {
-  Sides sides = fixed_sides();
-  for (auto* side : {&sides.base, &sides.test}) {
-    for (RunRecord& r : *side) {
-      r.configuration.label += "<b>\x1b";
-    }
-  }
-  const Diff diff = diff_records(sides.base, sides.test, {.threshold = 0.01});
-  const std::string page = render_diff_page(diff, stub_assets());
-  for (const char* words : {"<h1>changed</h1>", "1M/2G&lt;b&gt;", "bucket_mib: 25.0 -&gt; 1.0",
-                            "slower beyond 1 %, proven: ", "not decided: "}) {
-    EXPECT_NE(page.find(words), std::string::npos) << words;
-  }
-  for (const char* words : {"://", " src=", "<b>", "\x1b"}) {
-    EXPECT_EQ(page.find(words), std::string::npos) << words;
-  }
-  EXPECT_NE(render_diff_page(diff_records({}, {})).find("not decided"), std::string::npos);
 }
 
 }  // namespace

@@ -104,8 +104,8 @@ TEST(EqualTraining, ADiffGivesNoVerdictOfSuchAPair) {
   ASSERT_EQ(diff.rows.size(), 1U);
   EXPECT_EQ(diff.rows[0].verdict, Verdict::kNotComparable);
   EXPECT_FALSE(diff.rows[0].change);
-  EXPECT_NE(render_diff_json(diff).find(
-                "the loss of the first step is 3.084 in the base, 2.5 in the test"),
+  EXPECT_NE(render_diff("json", diff)
+                .find("the loss of the first step is 3.084 in the base, 2.5 in the test"),
             std::string::npos);
   for (RunRecord& record : test) {
     record.adapter["loss_first"] = "3.084";

@@ -12,7 +12,6 @@
 #include "report/expect_golden.h"
 #include "report/fixed_diff.h"
 #include "report/fixed_records.h"
-#include "report/stub_assets.h"
 
 namespace paceline::report {
 namespace {
@@ -57,9 +56,7 @@ TEST(Golden, EveryFormatOfOneComparison) {
   const Diff diff = diff_records(sides.base, sides.test, {.threshold = 0.01});
   for (const DiffFormat& format : diff_formats()) {
     SCOPED_TRACE(format.name);
-    expect_golden(
-        "diff." + std::string(format.name) + ".txt",
-        format.name == "html" ? render_diff_page(diff, stub_assets()) : format.render(diff));
+    expect_golden("diff." + std::string(format.name) + ".txt", render_diff(format.name, diff));
   }
 }
 

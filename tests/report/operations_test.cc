@@ -107,11 +107,11 @@ TEST(Operations, AChangeIsNamedWithItsRange) {
   const Diff diff = diff_operations(sides);
   EXPECT_EQ(labels(diff, Verdict::kSlower), Labels{"broadcast 1 MiB to 4 MiB"});
   EXPECT_EQ(diff.decision(), Decision::kChanged);
-  const std::string text = render_diff_table(diff);
+  const std::string text = render_diff("table", diff);
   EXPECT_NE(text.find("operations by range of sizes"), std::string::npos);
   EXPECT_NE(text.find("slower, proven: broadcast 1 MiB to 4 MiB"), std::string::npos) << text;
   EXPECT_EQ(text.find("step"), std::string::npos) << text;
-  EXPECT_EQ(nlohmann::json::parse(render_diff_json(diff))["compared"], "time of operations");
+  EXPECT_EQ(nlohmann::json::parse(render_diff("json", diff))["compared"], "time of operations");
 }
 
 TEST(Operations, TheirMachinesAndVersionsAreCompared) {

@@ -17,7 +17,6 @@ import statistics
 import sys
 
 import browser
-import comparison_page
 from recorded_cases import cases_of, slowest
 
 SKIP = 77
@@ -394,18 +393,15 @@ def main():
     failures, rows = [], 0
     with browser.Browser(path) as page:
         for file in files:
-            is_comparison = pathlib.Path(file).stem == "diff"
             for width in (1280, 400):
                 for scheme in ("light", "dark"):
-                    check = comparison_page.check if is_comparison else check_page
-                    found, seen = check(page, file, width, scheme)
+                    found, seen = check_page(page, file, width, scheme)
                     failures += found
                     rows += seen
                     if shots:
                         name = f"{pathlib.Path(file).stem}-{width}-{scheme}.png"
                         page.screenshot(shots / name)
-            if not is_comparison:
-                failures += check_links(page, file)
+            failures += check_links(page, file)
             if pathlib.Path(file).stem == "many":
                 failures += check_many(page, file)
     for failure in failures:

@@ -12,9 +12,7 @@
 
 #include "paceline/records/json.h"
 #include "paceline/records/readers.h"
-#include "paceline/report/diff_formats.h"
 #include "paceline/report/page.h"
-#include "report/fixed_diff.h"
 #include "report/fixed_records.h"
 
 namespace paceline::report {
@@ -197,8 +195,5 @@ int main(int argc, char** argv) {
   write(folder + "/training", training_records());
   write(folder + "/frameworks", fixed_frameworks());
   write(folder + "/published", paceline::records::read_foreign({argv[2]}).runs);
-  const Sides sides = fixed_sides();
-  std::ofstream(folder + "/diff.html", std::ios::binary)
-      << render_diff_page(diff_records(sides.base, sides.test));
   return 0;
 }

@@ -161,7 +161,6 @@ report::DiffOptions AbCommand::options() const {
 
 int AbCommand::run() const {
   until_.check();
-  flags_.check();
   front::Alternation wanted = alternation();
   const report::DiffOptions options = this->options();
   const fs::path folder = make_folder(out_);

@@ -29,7 +29,7 @@
 #include "paceline/plan/wire_bytes.h"
 #include "paceline/predict/comm_fit.h"
 #include "paceline/rank/comm_case.h"
-#include "paceline/report/comm_table.h"
+#include "paceline/report/command_output.h"
 #include "paceline/report/formats.h"
 
 namespace paceline::cli {
@@ -171,7 +171,7 @@ CommCommand::CommCommand(CLI::App& app) {
   app.add_option("--records", settings_.records,
                  "JSON Lines file that is appended to [results/comm-<utc>.jsonl]")
       ->type_name("FILE");
-  add_format_flag(app, settings_.format, report::names_of(report::comm_formats()));
+  add_format_flag(app, settings_.format, report::names_of(report::output_formats()));
   add_cluster_flags(app, choice_);
   app.add_option("--ssh-command", settings_.ssh_command, "as in paceline run")->type_name("TEXT");
   app.add_option("--fit", sweep_.fit,

@@ -11,7 +11,6 @@
 
 #include "paceline/base/error.h"
 #include "paceline/base/exit_status.h"
-#include "paceline/base/file.h"
 #include "paceline/base/text.h"
 #include "paceline/cli/argument_checks.h"
 #include "paceline/cli/record_files.h"
@@ -99,7 +98,6 @@ DiffFlags::DiffFlags(CLI::App& app) {
   app.add_option("--format", format_, format_help())
       ->capture_default_str()
       ->check(one_of("format", report::names_of(report::diff_formats())));
-  app.add_option("--page", page_, "file that takes the page, too (HTML)")->type_name("FILE");
   app.add_option("--seed", seed_, "of what is drawn by chance")
       ->capture_default_str()
       ->check(seed_in_64_bits());
@@ -112,8 +110,6 @@ DiffFlags::DiffFlags(CLI::App& app) {
       ->capture_default_str()
       ->check(one_of("verdict", {kRegression, kChange, kUndecided, kNone}));
 }
-
-void DiffFlags::check() const { check_outputs({{"--page", page_}}); }
 
 int DiffFlags::status_of(const report::Diff& diff) const {
   const auto fails_on = [this](const char* verdict) {
@@ -161,12 +157,9 @@ DiffFlags::Comparison DiffFlags::compare(const Side& base, const Side& test,
 int DiffFlags::show(const Side& base, const Side& test, const report::DiffOptions& options) const {
   const Comparison comparison = compare(base, test, options);
   const report::Diff& diff = comparison.diff;
-  const std::string text = report::find_format(report::diff_formats(), format_).render(diff);
+  const std::string text = report::render_diff(format_, diff);
   std::fwrite(text.data(), 1, text.size(), stdout);
   std::fflush(stdout);
-  if (!page_.empty()) {
-    write_atomically(page_, report::render_diff_page(diff));
-  }
   if (diff.rows.empty() && comparison.operations) {
     throw UsageError(
         fmt::format("nothing was compared, for no operation and size of one side is in "
@@ -204,7 +197,6 @@ DiffCommand::DiffCommand(CLI::App& app) : flags_(app) {
 }
 
 int DiffCommand::run() const {
-  flags_.check();
   if (test_.empty() && (base_only_.empty() || test_only_.empty())) {
     throw UsageError(
         "TEST: a second file is missing; or compare cases of one file by --base KEY=VALUE and "

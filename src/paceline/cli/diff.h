@@ -45,9 +45,6 @@ class DiffFlags {
   /// --fail-on. Throws UsageError if no case is on both sides.
   int show(const Side& base, const Side& test, const report::DiffOptions& options) const;
 
-  /// Throws UsageError if --page cannot be written, so that the error comes before any work.
-  void check() const;
-
   std::uint64_t seed() const { return seed_; }
   /// Whether the format shows single steps, which the wall time of a command does not have.
   bool needs_steps() const { return format_ == "ddp"; }
@@ -57,7 +54,6 @@ class DiffFlags {
 
   double threshold_percent_ = 0;
   std::string format_ = "table";
-  std::string page_;  // path of the HTML page; empty: none
   std::uint64_t seed_ = 0;
   std::vector<std::string> fail_on_{"regression"};
 };

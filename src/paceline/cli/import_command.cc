@@ -22,6 +22,7 @@
 #include "paceline/records/same_run.h"
 #include "paceline/records/store.h"
 #include "paceline/report/comm_table.h"
+#include "paceline/report/command_output.h"
 #include "paceline/report/formats.h"
 
 namespace paceline::cli {
@@ -119,17 +120,16 @@ int ImportCommand::run() const {
 }
 
 void ImportCommand::show(const std::vector<records::CommRecord>& rows) const {
-  const auto& format = report::find_format(report::comm_formats(), format_);
+  report::find_format(report::output_formats(), format_);
   if (!records_.empty()) {
     append_new(rows, std::ssize(files_), records_);
   }
-  fmt::print("{}", format.render(rows, {}));
+  fmt::print("{}", report::rendered(format_, report::comm_output(rows, {})));
 }
 
 void ImportCommand::show(std::vector<records::RunRecord> runs) const {
   const std::size_t count = runs.size();
-  FileRecords read{.records = std::move(runs),
-                   .file_of = std::vector<std::size_t>(count)};
+  FileRecords read{.records = std::move(runs), .file_of = std::vector<std::size_t>(count)};
   keep_distinct_runs(read);
   if (!records_.empty()) {
     append_new(read.records, std::ssize(files_), records_);

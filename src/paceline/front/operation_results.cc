@@ -14,6 +14,7 @@
 #include "paceline/rank/comm_case.h"
 #include "paceline/records/json.h"
 #include "paceline/report/comm_table.h"
+#include "paceline/report/command_output.h"
 #include "paceline/report/formats.h"
 
 namespace paceline::front {
@@ -57,7 +58,7 @@ OperationResults::OperationResults(const cases::JobSpec& job)
       format_(job.settings.format),
       target_(named_records(job.settings.records), job.settings.name,
               records::RecordKind::kOperations) {
-  report::find_format(report::comm_formats(), format_);
+  report::find_format(report::output_formats(), format_);
 }
 
 void OperationResults::take(launch::KeyValueStore& store) {
@@ -79,8 +80,7 @@ void OperationResults::show(const std::string& ended) {
     target_.append(records::to_line(records::to_json(record, environment_)));
   }
   if (has_samples()) {
-    fmt::print("{}",
-               report::find_format(report::comm_formats(), format_).render(shown, environment_));
+    fmt::print("{}", report::rendered(format_, report::comm_output(shown, environment_)));
     std::fflush(stdout);
   }
   if (!ended.empty()) {

@@ -53,7 +53,7 @@ std::vector<const RunRecord*> CaseRecords::measured() const {
   return good;
 }
 
-cases::Case said_configuration(const CaseRecords& one) {
+cases::Case reported_configuration(const CaseRecords& one) {
   cases::Case c = one.configuration();
   const auto& adapter = one.first().adapter;
   if (c.command.empty()) {
@@ -103,10 +103,6 @@ std::optional<double> link_bytes_per_s(const cases::Case& c) {
   } catch (const UsageError&) {
     return std::nullopt;
   }
-}
-
-std::string ranks_text(const cases::Case& c) {
-  return c.states("ranks") ? fmt::to_string(c.ranks) : "-";
 }
 
 std::string table_job_words(const cases::Case& c) {

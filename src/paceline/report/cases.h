@@ -33,7 +33,7 @@ struct CaseRecords {
 
 /// Returns the configuration; where the user stated no value, it has the one that the command
 /// reported of itself.
-cases::Case said_configuration(const CaseRecords& one);
+cases::Case reported_configuration(const CaseRecords& one);
 
 /// Returns the cases in the order in which they first appear, without discarded warm-up cases.
 std::vector<CaseRecords> group_cases(std::span<const records::RunRecord> records);
@@ -88,9 +88,6 @@ auto stated(const char* key, Member member) {
     return c.states(key) ? nlohmann::ordered_json(c.*member) : nlohmann::ordered_json();
   };
 }
-
-/// Returns the number of ranks as a cell of a table; "-" if the source does not state it.
-std::string ranks_text(const cases::Case& c);
 
 /// Describes a job with embedding tables, and those of its settings that are not the defaults: "2
 /// trainers, 1 server, 300 rows of 64 in each table, gloo, zipf 1.1".

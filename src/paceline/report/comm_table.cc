@@ -10,9 +10,6 @@
 
 #include "paceline/base/error.h"
 #include "paceline/base/text.h"
-#include "paceline/report/console.h"
-#include "paceline/report/csv.h"
-#include "paceline/report/markdown.h"
 #include "paceline/report/result_column.h"
 
 namespace paceline::report {
@@ -178,56 +175,6 @@ class CommColumns {
   ResultColumns<CommRecord> all_;
 };
 
-Document comm_document(std::span<const CommRecord> records) {
-  std::vector<std::pair<std::string, std::vector<CommRecord>>> operations;
-  std::vector<std::string> warnings;
-  for (const CommRecord& r : records) {
-    find_or_add(operations, title_of(r)).push_back(r);
-    for (const records::Warning& w : r.warnings) {
-      add_once(warnings, fmt::format("{}: {}; {}", w.seen, w.why, w.advice));
-    }
-  }
-  Document document;
-  for (const auto& [title, members] : operations) {
-    const auto columns = CommColumns(members.front()).run();
-    document.tables.push_back(columns.table(members));
-    document.tables.back().title = title;
-    for (const Note& note : columns.notes()) {
-      add_once(document.notes, note);
-    }
-  }
-  for (const std::string& warning : warnings) {
-    document.notes.push_back({"warning", warning});
-  }
-  return document;
-}
-
-std::string render_comm_table(std::span<const CommRecord> records, const records::Environment&) {
-  return console_text(comm_document(records));
-}
-
-std::string render_comm_markdown(std::span<const CommRecord> records, const records::Environment&) {
-  return markdown_text(comm_document(records));
-}
-
-std::string render_comm_csv(std::span<const CommRecord> records, const records::Environment&) {
-  return csv_text(CommColumns({}).run().fields().table(records));
-}
-
-std::string render_comm_json(std::span<const CommRecord> records,
-                             const records::Environment& environment) {
-  Json all = Json::array();
-  for (const CommRecord& r : records) {
-    all.push_back(records::to_json(r, environment));
-  }
-  return json_text(all, 1) + "\n";
-}
-
-constexpr auto kCommFormats = std::to_array<CommFormat>({{"table", render_comm_table},
-                                                         {"csv", render_comm_csv},
-                                                         {"json", render_comm_json},
-                                                         {"markdown", render_comm_markdown}});
-
 }  // namespace
 
 std::string size_text(std::int64_t bytes) {
@@ -240,6 +187,34 @@ std::string size_text(std::int64_t bytes) {
   return fmt::format("{} {}", bytes, kUnits[unit]);
 }
 
-std::span<const CommFormat> comm_formats() { return kCommFormats; }
+CommandOutput comm_output(std::span<const CommRecord> records,
+                          const records::Environment& environment) {
+  std::vector<std::pair<std::string, std::vector<CommRecord>>> operations;
+  std::vector<std::string> warnings;
+  for (const CommRecord& r : records) {
+    find_or_add(operations, title_of(r)).push_back(r);
+    for (const records::Warning& w : r.warnings) {
+      add_once(warnings, fmt::format("{}: {}; {}", w.seen, w.why, w.advice));
+    }
+  }
+  CommandOutput output;
+  for (const auto& [title, members] : operations) {
+    const auto columns = CommColumns(members.front()).run();
+    output.tables.push_back(columns.table(members));
+    output.tables.back().title = title;
+    for (const Note& note : columns.notes()) {
+      add_once(output.notes, note);
+    }
+  }
+  for (const std::string& warning : warnings) {
+    output.notes.push_back({"warning", warning});
+  }
+  output.csv = CommColumns({}).run().fields().table(records);
+  output.json = Json::array();
+  for (const CommRecord& r : records) {
+    output.json.push_back(records::to_json(r, environment));
+  }
+  return output;
+}
 
 }  // namespace paceline::report

@@ -2,13 +2,13 @@
 #include "paceline/report/command_output.h"
 
 #include <array>
-#include <cstddef>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "paceline/report/console.h"
 #include "paceline/report/csv.h"
+#include "paceline/report/formats.h"
 #include "paceline/report/markdown.h"
 #include "paceline/report/text.h"
 
@@ -18,10 +18,8 @@ namespace {
 constexpr std::size_t kNoteWidth = 88;
 
 std::string output_as_table(const CommandOutput& output) {
-  std::string text = output.heading.empty() ? "" : output.heading + "\n";
-  for (std::size_t i = 0; i < output.tables.size(); ++i) {
-    text += (i == 0 ? "" : "\n") + console_text(output.tables[i]);
-  }
+  std::string text = (output.heading.empty() ? "" : output.heading + "\n") +
+                     console_text(Document{output.header, output.tables, output.notes});
   if (!output.command.empty()) {
     text += fmt::format("\n  {}\n", output.command);
     for (const std::string& note : output.command_notes) {
@@ -32,8 +30,8 @@ std::string output_as_table(const CommandOutput& output) {
 }
 
 std::string output_as_markdown(const CommandOutput& output) {
-  std::string text =
-      markdown_paragraph(output.heading) + markdown_text(Document{.tables = output.tables});
+  std::string text = markdown_paragraph(output.heading) +
+                     markdown_text(Document{output.header, output.tables, output.notes});
   if (!output.command.empty()) {
     text +=
         fmt::format("```sh\n{}\n```\n\n{}", output.command,
@@ -61,5 +59,9 @@ constexpr auto kOutputFormats = std::to_array<OutputFormat>({{"table", output_as
 }  // namespace
 
 std::span<const OutputFormat> output_formats() { return kOutputFormats; }
+
+std::string rendered(std::string_view format, const CommandOutput& output) {
+  return find_format(output_formats(), format).render(output);
+}
 
 }  // namespace paceline::report

@@ -11,15 +11,17 @@
 
 namespace paceline::report {
 
-/// The output of a command that shows no records: tables for people, the same content as values,
-/// and a command to run next.
+/// The output of a command: tables and notes for people, the same content as values, and a command
+/// to run next.
 struct CommandOutput {
+  std::vector<Note> header{};                // above the heading
   std::string heading{};                     // one line above the tables
   std::vector<Table> tables{};               // each has rows
+  std::vector<Note> notes{};                 // below the tables
   std::string command{};                     // one line for a shell; empty: none
   std::vector<std::string> command_notes{};  // what the user should know before running it
   Table csv{};
-  Json json{};  // one JSON object
+  Json json{};
 };
 
 /// One output format of a CommandOutput.
@@ -28,8 +30,11 @@ struct OutputFormat {
   std::string (*render)(const CommandOutput& output);
 };
 
-/// The formats are `table` for a terminal, `json` with one object that includes the command, `csv`
-/// without the command, and `markdown` with the tables and the command.
+/// The formats are `table` for a terminal, `json` with the command if there is one, `csv` without
+/// the command, and `markdown`.
 std::span<const OutputFormat> output_formats();
+
+/// Renders the output in the format called `format`; throws UsageError for an unknown one.
+std::string rendered(std::string_view format, const CommandOutput& output);
 
 }  // namespace paceline::report

@@ -242,7 +242,8 @@ std::string console_text(const Document& document) {
   std::string text = notes_text(document.header, widest);
   text += text.empty() ? "" : "\n";
   for (const Table& table : document.tables) {
-    text += console_text(table) + "\n";
+    const bool ends = &table == &document.tables.back() && document.notes.empty();
+    text += console_text(table) + (ends ? "" : "\n");
   }
   return text + notes_text(document.notes, kTermWidth);
 }

@@ -7,10 +7,10 @@
 #include <fmt/ranges.h>
 
 #include "paceline/records/json.h"
-#include "paceline/report/csv.h"
 #include "paceline/report/diff_formats.h"
 #include "paceline/report/diff_notes.h"
-#include "paceline/report/table_json.h"
+#include "paceline/report/fields.h"
+#include "paceline/report/table.h"
 
 namespace paceline::report {
 namespace {
@@ -46,26 +46,9 @@ std::string_view compared(const Diff& diff) {
   return diff.options.step_time == StepTime::kMean ? "mean step time" : "step time";
 }
 
-// Adds a line for each case of one side that has no partner.
-void add_unpaired(Table& table, const std::vector<CaseRecords>& cases, std::string_view side) {
-  for (const CaseRecords& one : cases) {
-    const cases::Case& c = one.configuration();
-    std::vector<std::string> cells(table.columns.size());
-    const std::size_t test = side == "test" ? 1 : 0;
-    cells[0] = c.label.empty() ? c.strategy : c.label;
-    cells[1] = c.model;
-    cells[2] = c.states("batch_size") ? fmt::to_string(c.batch_size) : "-";
-    cells[3] = ranks_text(c);
-    cells[4 + test] = c.strategy;
-    cells[6 + test] = fmt::to_string(one.measured().size());
-    cells[cells.size() - 2] = fmt::format("only in the {}", side);
-    table.rows.push_back({.cells = std::move(cells)});
-  }
-}
-
 }  // namespace
 
-Json diff_json(const Diff& diff, const Document& document) {
+Json diff_json(const Diff& diff) {
   Json out{{"version", 1},
            {"base", diff.base_name},
            {"test", diff.test_name},
@@ -98,19 +81,10 @@ Json diff_json(const Diff& diff, const Document& document) {
   out["only_test"] = to_json(diff.only_test);
   out["software_differences"] = to_json(diff.software);
   out["warnings"] = records::to_json(diff.warnings);
-  out["tables"] = Json::array();
-  for (const Table& table : document.tables) {
-    out["tables"].push_back(table_json(table));
-  }
-  out["notes"] = notes_json(document.notes);
   return out;
 }
 
-std::string render_diff_json(const Diff& diff) {
-  return json_text(diff_json(diff, diff_document(diff)), 2) + "\n";
-}
-
-std::string render_diff_csv(const Diff& diff) {
+Table diff_csv(const Diff& diff) {
   const auto fields = diff_columns(diff, {}).fields();
   Table table = fields.table();
   table.columns.push_back({.name = "differences"});
@@ -122,9 +96,7 @@ std::string render_diff_csv(const Diff& diff) {
     table.rows.push_back(fields.row(&row));
     table.rows.back().cells.push_back(fmt::format("{}", fmt::join(words, "; ")));
   }
-  add_unpaired(table, diff.only_base, "base");
-  add_unpaired(table, diff.only_test, "test");
-  return csv_text(table);
+  return table;
 }
 
 }  // namespace paceline::report

@@ -84,7 +84,7 @@ std::vector<std::string> machine_differences(const std::vector<HostEnvironment>&
   return found;
 }
 
-records::Warning apart_warning(RunOrder order) {
+records::Warning order_warning(RunOrder order) {
   return {
       "not-interleaved",
       order == RunOrder::kUnknown ? "the records do not say when each run was taken"
@@ -94,7 +94,7 @@ records::Warning apart_warning(RunOrder order) {
 }
 
 // Takes over, once each, those warnings of records that concern all their figures.
-void carry_on(const std::vector<records::Warning>& of_records,
+void add_warnings_of_runs(const std::vector<records::Warning>& of_records,
               std::vector<records::Warning>& warnings) {
   for (const records::Warning& warning : of_records) {
     const bool is_new = std::ranges::none_of(warnings, [&](const records::Warning& one) {
@@ -107,7 +107,7 @@ void carry_on(const std::vector<records::Warning>& of_records,
 }
 
 /// Returns the warnings about the figures of one side of a row.
-std::vector<records::Warning> against(const CaseRecords& side) {
+std::vector<records::Warning> warnings_of_side(const CaseRecords& side) {
   std::vector<records::Warning> all;
   const auto late = std::ranges::find_if(
       side.runs, [](const RunRecord* run) { return run->link_check && !run->link_check->valid(); });
@@ -163,16 +163,16 @@ std::vector<records::Warning> comparison_warnings(const Diff& diff, std::span<co
                         "measure both sides on one machine"});
   }
   if (diff.order != RunOrder::kInterleaved && !diff.rows.empty()) {
-    warnings.push_back(apart_warning(diff.order));
+    warnings.push_back(order_warning(diff.order));
   }
   for (const std::span<const RunRecord> side : {base, test}) {
     for (const RunRecord& record : side) {
-      carry_on(record.warnings, warnings);
+      add_warnings_of_runs(record.warnings, warnings);
     }
   }
   for (const DiffRow& row : diff.rows) {
     for (const CaseRecords* side : {&row.cases.base, &row.cases.test}) {
-      for (records::Warning& warning : against(*side)) {
+      for (records::Warning& warning : warnings_of_side(*side)) {
         warning.seen = fmt::format("{}, {}: {}", row.name,
                                    side == &row.cases.base ? "base" : "test", warning.seen);
         warnings.push_back(std::move(warning));

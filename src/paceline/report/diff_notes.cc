@@ -191,12 +191,4 @@ std::vector<DiffGroup> group_rows(const Diff& diff) {
   return groups;
 }
 
-std::string decision_text(const Diff& diff) {
-  const Decision decision = diff.decision();
-  return decision == Decision::kUnchanged && diff.unchanged_within() > 0
-             ? fmt::format("{} by more than {:.3g} %", name_of(decision),
-                           100 * diff.unchanged_within())
-             : std::string(name_of(decision));
-}
-
 }  // namespace paceline::report

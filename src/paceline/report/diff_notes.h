@@ -24,7 +24,4 @@ using DiffColumns = ResultColumns<const DiffRow*>;
 /// Returns the columns of a group's table, which has a row for each pair of cases.
 DiffColumns diff_columns(const Diff& diff, const DiffGroup& group);
 
-/// Returns the decision in words: "changed", "not changed by more than 2 %", "not decided".
-std::string decision_text(const Diff& diff);
-
 }  // namespace paceline::report

@@ -154,7 +154,7 @@ std::optional<double> value_of(const RunRecord& record, const TrainingQuantity& 
 
 // Whether programs without faults would have equal values: for parameters and FLOPs the networks
 // must be equal, for the other quantities the trainings.
-bool asked_alike(const RunRecord& a, const RunRecord& b, const TrainingQuantity& quantity) {
+bool asked_for_the_same(const RunRecord& a, const RunRecord& b, const TrainingQuantity& quantity) {
   const cases::Case& x = a.configuration;
   const cases::Case& y = b.configuration;
   const std::string_view name = quantity.name;
@@ -183,7 +183,7 @@ std::optional<Values> compared(const RunRecord& mine, const RunRecord& theirs,
                                const TrainingQuantity& quantity) {
   const auto value = value_of(mine, quantity);
   const auto other = value ? value_of(theirs, quantity) : std::nullopt;
-  if (!other || !asked_alike(mine, theirs, quantity)) {
+  if (!other || !asked_for_the_same(mine, theirs, quantity)) {
     return std::nullopt;
   }
   return Values{*value, *other,

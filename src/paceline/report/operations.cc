@@ -40,7 +40,7 @@ constexpr auto kFields =
     std::to_array<std::string_view>({"operation", "op", "root", "place", "dtype", "ranks", "engine",
                                      "device", "interface", "link", "clock"});
 
-std::vector<std::string> said_fields(const CommRecord& r, std::string place) {
+std::vector<std::string> identifying_fields(const CommRecord& r, std::string place) {
   return {r.operation,      r.op,     r.root ? fmt::to_string(*r.root) : "",
           std::move(place), r.dtype,  fmt::to_string(r.ranks),
           r.engine,         r.device, r.interface,
@@ -58,7 +58,7 @@ std::vector<MeasuredSize> points_of(std::span<const CommRecord> records) {
                        const std::vector<std::int64_t>& iteration_ns) {
     if (!iteration_ns.empty() && median_of(iteration_ns) > 0) {
       points.push_back(
-          {said_fields(record, std::move(place)), record.bytes, median_of(iteration_ns), &record});
+          {identifying_fields(record, std::move(place)), record.bytes, median_of(iteration_ns), &record});
     }
   };
   for (const CommRecord& record : records) {
@@ -79,7 +79,7 @@ std::set<std::string> values_of(const std::vector<MeasuredSize>& points, std::si
   return values;
 }
 
-std::string said(const std::string& value) { return value.empty() ? "-" : value; }
+std::string or_dash(const std::string& value) { return value.empty() ? "-" : value; }
 
 /// Names operations by the first field and by those fields that have several values on a side.
 struct Naming {
@@ -95,7 +95,7 @@ struct Naming {
         shown.at(i) = true;
       } else if (!before.empty() && !after.empty() && before != after) {
         differences.push_back(
-            {std::string(kFields.at(i)), said(*before.begin()), said(*after.begin())});
+            {std::string(kFields.at(i)), or_dash(*before.begin()), or_dash(*after.begin())});
       }
     }
   }

@@ -54,13 +54,12 @@ std::string default_title(std::span<const RunRecord> records) {
 }  // namespace
 
 PageAssets page_assets() {
-  return {
-      .skeleton = embedded::kSkeleton,
-      .style = embedded::kStyle,
-      .scripts = {embedded::kD3, embedded::kPlot, embedded::kCharts, embedded::kRows,
-                  embedded::kElements, embedded::kSections, embedded::kScaling,
-                  embedded::kTraining, embedded::kDiff, embedded::kScript},
-      .licences = {embedded::kD3Licence, embedded::kPlotLicence}};
+  return {.skeleton = embedded::kSkeleton,
+          .style = embedded::kStyle,
+          .scripts = {embedded::kD3, embedded::kPlot, embedded::kCharts, embedded::kRows,
+                      embedded::kElements, embedded::kSections, embedded::kScaling,
+                      embedded::kTraining, embedded::kScript},
+          .licences = {embedded::kD3Licence, embedded::kPlotLicence}};
 }
 
 std::string script_json(const std::string& json) {
@@ -76,7 +75,8 @@ std::string script_json(const std::string& json) {
   return out;
 }
 
-std::string page_text(const PageParts& parts, const PageAssets& assets) {
+std::string render_page(std::span<const RunRecord> records, const std::string& title,
+                        const PageAssets& assets) {
   std::string licences;
   for (const std::string_view licence : assets.licences) {
     licences += fmt::format("<pre>{}</pre>\n", html_escaped(licence));
@@ -85,21 +85,15 @@ std::string page_text(const PageParts& parts, const PageAssets& assets) {
   for (const std::string_view script : assets.scripts) {
     scripts += fmt::format("<script>\n{}</script>\n", script);
   }
-  return filled(assets.skeleton, {{"title", html_escaped(parts.title)},
-                                  {"style", std::string(assets.style)},
-                                  {"tables", html_escaped(parts.text)},
-                                  {"licences", licences},
-                                  {"data", script_json(records::to_line(parts.data))},
-                                  {"scripts", scripts}});
-}
-
-std::string render_page(std::span<const RunRecord> records, const std::string& title,
-                        const PageAssets& assets) {
   const SummaryReport report = summary_report(records, Detail::kFull);
-  return page_text({.title = printable(title.empty() ? default_title(records) : title),
-                    .text = console_text(report.document),
-                    .data = report_json(report, records)},
-                   assets);
+  const std::string shown = printable(title.empty() ? default_title(records) : title);
+  return filled(assets.skeleton,
+                {{"title", html_escaped(shown)},
+                 {"style", std::string(assets.style)},
+                 {"tables", html_escaped(console_text(report.document))},
+                 {"licences", licences},
+                 {"data", script_json(records::to_line(report_json(report, records)))},
+                 {"scripts", scripts}});
 }
 
 }  // namespace paceline::report

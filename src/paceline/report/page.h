@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "paceline/records/run_record.h"
-#include "paceline/report/fields.h"
 
 namespace paceline::report {
 
@@ -22,20 +21,12 @@ struct PageAssets {
 /// Returns the assets of report/page/, which are built into the program.
 PageAssets page_assets();
 
-/// Renders one HTML file that needs no other file and no network.  Its scripts draw report_json() of
-/// the records, which the file contains.  Without scripts the page shows the tables as text.  No
+/// Renders one HTML file that needs no other file and no network.  Its scripts draw report_json()
+/// of the records, which the file contains.  Without scripts the page shows the tables as text.  No
 /// text of a record becomes markup or script.  An empty `title` stands for the names of the
 /// experiments.
 std::string render_page(std::span<const records::RunRecord> records, const std::string& title = "",
                         const PageAssets& assets = page_assets());
-
-/// The texts that are filled into the skeleton of a page.
-struct PageParts {
-  std::string title, text;  // `text` is shown without scripts
-  Json data;                // what the scripts draw
-};
-
-std::string page_text(const PageParts& parts, const PageAssets& assets);
 
 /// Escapes `json` for a script element: the result has no "<" and parses to the same value.
 std::string script_json(const std::string& json);

@@ -219,7 +219,7 @@ void add_failures(CaseSummary& row, const CaseRecords& one) {
 }
 
 // Whether the first check is worse than the second: INVALID, then longer overdue, then less slack.
-bool later(const records::LinkCheck& left, const records::LinkCheck& right) {
+bool is_worse(const records::LinkCheck& left, const records::LinkCheck& right) {
   const auto rank = [](const records::LinkCheck& check) {
     return std::tuple(!check.valid(), check.overdue_share().value_or(0), -check.slack_ns);
   };
@@ -242,7 +242,7 @@ void add_runs(CaseSummary& row, const CaseRecords& one) {
     if (auto points = trained_points(*run); !points.empty()) {
       evaluated.push_back(std::move(points));
     }
-    if (run->link_check && (!row.link_check || later(*run->link_check, *row.link_check))) {
+    if (run->link_check && (!row.link_check || is_worse(*run->link_check, *row.link_check))) {
       row.link_check = run->link_check;
     }
     if (!row.predicted) {
@@ -266,7 +266,7 @@ void add_runs(CaseSummary& row, const CaseRecords& one) {
 
 CaseSummary make_row(const CaseRecords& one) {
   CaseSummary row;
-  row.configuration = said_configuration(one);
+  row.configuration = reported_configuration(one);
   row.source = one.first().source;
   row.experiment = one.first().experiment;
   row.runs = one.runs;

@@ -202,37 +202,34 @@ const paceline = (() => {
     });
   }
 
-  const SVG = "http://www.w3.org/2000/svg";
-
-  function swatch(series) {
-    const i = series.style;
-    const svg = document.createElementNS(SVG, "svg");
-    svg.setAttribute("width", 30);
-    svg.setAttribute("height", 12);
-    svg.setAttribute("aria-hidden", "true");
-    const stroke = series.look === "reference" ? "var(--soft)" : color(i);
-    const add = (name, attributes) => {
-      const element = document.createElementNS(SVG, name);
-      for (const [key, value] of Object.entries(attributes)) {
-        if (value !== null) element.setAttribute(key, value);
-      }
-      svg.append(element);
-    };
-    add("line", {
-      x1: 0, x2: 30, y1: 6, y2: 6, "stroke-width": 2,
-      "stroke-dasharray": series.look === "reference" ? "5 4" : dash(i),
-      style: `stroke:${stroke}`,
-    });
-    if (series.look !== "reference") {
-      const style = symbolStyle(i, series.look);
-      const shape = (name, size, words) => add("path", {
-        d: d3.symbol(d3[`symbol${name[0].toUpperCase()}${name.slice(1)}`], size)(),
-        transform: "translate(15,6)", style: words,
-      });
-      shape(style.symbol, 48, `stroke:${style.stroke};fill:${style.fill}`);
-      if (series.look === "invalid") shape("times", 60, `stroke:${style.stroke};fill:none`);
+  function shape(name, attributes, ...children) {
+    const made = document.createElementNS("http://www.w3.org/2000/svg", name);
+    for (const [key, value] of Object.entries(attributes)) {
+      if (value !== null) made.setAttribute(key, value);
     }
-    return svg;
+    made.append(...children);
+    return made;
+  }
+
+  // Makes the small picture of an entry of a legend.
+  const picture = (width, ...shapes) =>
+    shape("svg", { width, height: 12, "aria-hidden": "true" }, ...shapes);
+
+  function swatch({ style: i, look }) {
+    const reference = look === "reference";
+    const line = shape("line", {
+      x1: 0, x2: 30, y1: 6, y2: 6, "stroke-width": 2,
+      "stroke-dasharray": reference ? "5 4" : dash(i),
+      style: `stroke:${reference ? "var(--soft)" : color(i)}`,
+    });
+    if (reference) return picture(30, line);
+    const { symbol: own, stroke, fill } = symbolStyle(i, look);
+    const mark = (name, size, inside) => shape("path", {
+      d: d3.symbol(d3[`symbol${name[0].toUpperCase()}${name.slice(1)}`], size)(),
+      transform: "translate(15,6)", style: `stroke:${stroke};fill:${inside}`,
+    });
+    return picture(30, line, mark(own, 48, fill),
+      ...(look === "invalid" ? [mark("times", 60, "none")] : []));
   }
 
   function legend(spec) {
@@ -267,6 +264,6 @@ const paceline = (() => {
 
   return {
     draw,
-    drawing: { bottom, extent, scale, ticksOf, whiskerX },
+    drawing: { bottom, extent, picture, scale, shape, ticksOf, whiskerX },
   };
 })();

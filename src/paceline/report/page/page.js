@@ -4,10 +4,10 @@
 "use strict";
 
 (() => {
-  const { caseDetails, diffSections, element, facts, figure, groupOf, machine, machinesOf, note,
-    overview, sectionsOf, table, terms, trainingSection } = paceline;
+  const { caseDetails, element, facts, figure, groupOf, machine, machinesOf, note, overview,
+    sectionsOf, table, terms, trainingSection } = paceline;
   const data = JSON.parse(document.getElementById("data").textContent);
-  const groups = (data.tables ?? []).map((shown) => groupOf(shown, data));
+  const groups = data.tables.map((shown) => groupOf(shown, data));
   const cases = groups.flatMap((group) => group.cases);
   const charts = []; // indexed by a figure's data-chart
   const main = document.getElementById("main");
@@ -24,24 +24,19 @@
     section.table ? table(section.table, section.links, section.names) : null,
     section.tail || []);
 
-  const pairsOf = (notes) => notes.map(({ term, text }) => [term, text]);
-
   function build() {
-    document.getElementById("facts").append(...terms(data.facts
-      ? pairsOf(data.facts) : overview(data, cases.length)));
-    main.append(...diffSections(data.diff).map(sectionElement));
+    document.getElementById("facts").append(...terms(overview(data, cases.length)));
     let firstCase = 1;
     for (const group of groups) {
       main.append(...sectionsOf(group, firstCase).map(sectionElement));
       firstCase += group.cases.length;
     }
-    main.append(...(data.training ?? []).map((group) => sectionElement(trainingSection(group))));
-    const { notes } = data.diff ?? data;
-    if (notes.length) {
+    main.append(...data.training.map((group) => sectionElement(trainingSection(group))));
+    if (data.notes.length) {
       main.append(element("section", {}, element("h2", {}, "How to read the tables"),
-        facts(pairsOf(notes), "reading")));
+        facts(data.notes.map(({ term, text }) => [term, text]), "reading")));
     }
-    if (!data.runs?.length) return;
+    if (!data.runs.length) return;
     const machines = machinesOf(data.environments);
     main.append(element("section", {}, element("h2", {}, "Behind the figures"),
       note("Every case with the command that measures it again, its configuration and its runs."),

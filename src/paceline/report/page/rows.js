@@ -4,33 +4,32 @@
 "use strict";
 
 Object.assign(paceline, (() => {
-  const { bottom, extent, scale, ticksOf, whiskerX } = paceline.drawing;
+  const { bottom, extent, picture, scale, shape, ticksOf, whiskerX } = paceline.drawing;
 
-  const SVG = "http://www.w3.org/2000/svg";
   const ROW = 46; // pixels of a bar with its name above it
   const text = (options) => ({ fill: "currentColor", fontSize: 12, ...options });
 
   // Returns the width of `words` in a chart's font, in pixels.
   const pen = document.createElement("canvas").getContext("2d");
-  const breadth = (words) => {
+  const textWidth = (words) => {
     pen.font = `12px ${getComputedStyle(document.body).fontFamily}`;
     return pen.measureText(words).width;
   };
 
   // Splits `words` into lines of at most `pixels`, after + : , and blanks.  A
   // longer piece is cut anywhere; nothing is left out.
-  const broken = (words, pixels) => {
+  const wrapped = (words, pixels) => {
     const all = [];
     let line = "";
     const add = (piece) => {
-      if (line && breadth(line + piece.trimEnd()) > pixels) {
+      if (line && textWidth(line + piece.trimEnd()) > pixels) {
         all.push(line);
         line = "";
       }
       line += piece;
     };
     for (const piece of words.split(/(?<=[+:, ])/)) {
-      if (breadth(piece.trimEnd()) <= pixels) add(piece);
+      if (textWidth(piece.trimEnd()) <= pixels) add(piece);
       else [...piece].forEach(add);
     }
     return [...all, line].map((one) => one.trimEnd());
@@ -42,8 +41,8 @@ Object.assign(paceline, (() => {
   // Lays out the rows of a chart: returns the lines of each name, and the
   // pixels that the lines after the first take.
   function layoutOf(rows, width) {
-    const values = d3.max(rows, (d) => breadth(d.text)) || 0;
-    const names = rows.map((d) => broken(d.name, Math.max(80, width - values - 36)));
+    const values = d3.max(rows, (d) => textWidth(d.text)) || 0;
+    const names = rows.map((d) => wrapped(d.name, Math.max(80, width - values - 36)));
     return { names, more: LINE * (d3.max(names, (one) => one.length) - 1) };
   }
 
@@ -156,25 +155,13 @@ Object.assign(paceline, (() => {
 
   // Explains a look, beside a sample of it.
   function lookEntry(look, name, inRows) {
-    const entry = document.createElement("b");
-    const svg = document.createElementNS(SVG, "svg");
-    svg.setAttribute("width", 22);
-    svg.setAttribute("height", 12);
-    svg.setAttribute("aria-hidden", "true");
-    const add = (kind, attributes) => {
-      const made = document.createElementNS(SVG, kind);
-      for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
-      svg.append(made);
-    };
     const { fill, stroke, strokeDasharray } = BARS[look];
-    if (inRows) {
-      add("rect", { x: 1, y: 1, width: 20, height: 10,
-        style: `fill:${fill};stroke:${stroke ?? fill};stroke-dasharray:${strokeDasharray ?? "none"}` });
-    } else {
-      add("path", { d: d3.symbol(d3.symbolTimes, 60)(), transform: "translate(11,6)",
-        style: "stroke:var(--bad);stroke-width:1.6;fill:none" });
-    }
-    entry.append(svg, name);
+    const entry = document.createElement("b");
+    entry.append(picture(22, inRows
+      ? shape("rect", { x: 1, y: 1, width: 20, height: 10,
+        style: `fill:${fill};stroke:${stroke ?? fill};stroke-dasharray:${strokeDasharray ?? "none"}` })
+      : shape("path", { d: d3.symbol(d3.symbolTimes, 60)(), transform: "translate(11,6)",
+        style: "stroke:var(--bad);stroke-width:1.6;fill:none" })), name);
     return entry;
   }
 

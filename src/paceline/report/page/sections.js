@@ -23,12 +23,11 @@ Object.assign(paceline, (() => {
   const PERCENT = { factor: 100, decimals: 1 };
 
   // Returns an estimate of a case in the unit of a format, with the text that
-  // tables show and with `sign` before positive numbers; null if there is none.
-  function estimateOf(one, stem, unit, { factor, decimals }, sign = "") {
+  // tables show; null if there is none.
+  function estimateOf(one, stem, unit, { factor, decimals }) {
     const [value, low, high] = ["", "_low", "_high"].map((end) => one[stem + end + unit]);
     if (value === null) return null;
-    const shown = (number) =>
-      (number < 0 ? "" : sign) + (number * factor).toFixed(decimals);
+    const shown = (number) => (number * factor).toFixed(decimals);
     if (low === null) return { value: value * factor, text: shown(value) };
     const point = high - low <= 1e-12 * Math.abs(high); // equal except for rounding
     return { value: value * factor, low: low * factor, high: high * factor,
@@ -226,9 +225,9 @@ Object.assign(paceline, (() => {
   }
 
   // These facts of a host change from moment to moment.
-  const FLEETING = ["clock_mhz", "load_average", "cpu_pressure_percent"];
+  const MOMENTARY = ["clock_mhz", "load_average", "cpu_pressure_percent"];
   const lasting = (host) => Object.entries(host.facts)
-    .filter(([name]) => !FLEETING.includes(name));
+    .filter(([name]) => !MOMENTARY.includes(name));
 
   // Returns the distinct machines, and the number of each environment's.
   function machinesOf(environments) {
@@ -329,7 +328,7 @@ Object.assign(paceline, (() => {
   }
 
   return {
-    caseDetails, estimateOf, groupOf, lookOf, machine, machinesOf, nameWithoutRanks, overview, point,
+    caseDetails, groupOf, lookOf, machine, machinesOf, nameWithoutRanks, overview, point,
     sectionsOf, withWhiskers,
   };
 })());
