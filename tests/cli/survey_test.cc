@@ -141,6 +141,17 @@ TEST_F(Survey, RetriesRepeatTheFailedCaseAlone) {
   EXPECT_EQ(failed, 3) << "the first try and two more";
 }
 
+TEST_F(Survey, RetriesDoNotRepeatARejectedCase) {
+  const Outcome outcome =
+      run("run --model mlp --device cpu --ranks 2 --strategy fusion "
+          "--strategy fusion+diloco:every=10,fragments=5 --batch-size 4 --warmup 1 --steps 3 "
+          "--records r.jsonl --retries 2");
+  EXPECT_EQ(outcome.exit_code, 1) << outcome.err;
+  const auto all = records();
+  ASSERT_EQ(all.size(), 2U);
+  EXPECT_EQ(all[0].status + all[1].status, "rejected");
+}
+
 TEST_F(Survey, LogsAreOneACaseWithTheLinesOfTheOriginal) {
   const Outcome outcome =
       run("run --model mlp --device cpu --ranks 1 --strategy none,bsp --batch-size 4 --warmup 1 "

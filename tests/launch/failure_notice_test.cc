@@ -76,10 +76,20 @@ TEST(Explain, a_consequence_names_the_rank_whose_heartbeat_stopped) {
 
 TEST(Explain, a_consequence_without_a_cause_tells_itself) {
   const auto store = std::make_shared<MemoryStore>();
-  for (const int rank : {1, 2}) {
-    Heartbeat(store, rank, 0ms).finish();
-  }
+  post_failure(*store, {1, "b", "connection to a peer lost", true, 3});
+  post_failure(*store, {2, "c", "connection to a peer lost", true, 3});
   EXPECT_EQ(explain_failure(*store, kConsequence, kHosts, 100ms), message_of(kConsequence));
+}
+
+// As a Python program does that calls sys.exit(0) too early.
+TEST(Explain, a_consequence_names_the_rank_that_left_early) {
+  const auto store = std::make_shared<MemoryStore>();
+  post_failure(*store, {1, "b", "connection to a peer lost", true, 3});
+  Heartbeat left(store, 2, 0ms);
+  left.beat(12, "");
+  left.finish();
+  EXPECT_EQ(explain_failure(*store, kConsequence, kHosts, 100ms),
+            "rank 2 on host c: left the job early, without an error; last heartbeat at step 12");
 }
 
 // The kernel says so long before heartbeats do.

@@ -5,6 +5,8 @@
 
 #include <gtest/gtest.h>
 
+#include "paceline/base/clock.h"
+
 namespace paceline::rank {
 namespace {
 
@@ -36,6 +38,16 @@ TEST_F(ProgressOn, AFileIsALineForWhatIsNew) {
   line.show("two");
   EXPECT_EQ(text(8), "one\ntwo\n");
   line.clear();
+}
+
+// The first text comes when a line may be printed, not an interval later.
+TEST_F(ProgressOn, AFileIsALineAsSoonAsOneMayBePrinted) {
+  ProgressLine line(Progress::kLines, 4s, file_);
+  std::this_thread::sleep_for(4200ms);
+  const Stopwatch watch;
+  line.show("one");
+  EXPECT_EQ(text(4), "one\n");
+  EXPECT_LT(watch.elapsed(), 2s);
 }
 
 TEST_F(ProgressOn, ATerminalIsOneLineThatIsErased) {

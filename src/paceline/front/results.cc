@@ -198,7 +198,8 @@ Results::Tries Results::tries(int run) const {
       tries.done.insert(key);
       tries.failed.erase(key);
     } else if (i >= earlier_) {
-      ++tries.failed[key];
+      // The ranks would reject the case again.
+      tries.failed[key] += record.status == rank::kRejected ? settings_.retries + 1 : 1;
     }
   }
   return tries;

@@ -112,6 +112,15 @@ FailureNotice without_cause(KeyValueStore& store, const FailureNotice& mine,
         return *std::move(stop);
       }
     }
+    for (int rank = 0; rank < static_cast<int>(hosts.size()); ++rank) {
+      const auto progress = read_progress(store, rank);
+      if (progress && progress->done) {
+        return {.rank = rank,
+                .host = hosts[static_cast<std::size_t>(rank)],
+                .text = "left the job early, without an error" + last_heartbeat_text(progress),
+                .role = role_of(progress)};
+      }
+    }
     return mine;
   }
   if (const auto unresponsive = find_unresponsive(store, hosts)) {

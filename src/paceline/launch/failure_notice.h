@@ -81,7 +81,8 @@ struct FailureObserver {
 /// this rank shall print, or nothing if another rank prints the cause. If `mine` is a consequence,
 /// waits up to `timeout` for the cause: another rank's notice, a rank that has ended, or a rank
 /// that posted nothing and whose heartbeat has stopped meanwhile (it was killed). If no cause is
-/// found in time, `mine` is the cause. A rank that ends soon waits for 0.3 s only, and its sentence
+/// found in time, the cause is a rank that has finished, if there is one, else `mine`. A rank that
+/// ends soon waits for 0.3 s only, and its sentence
 /// then says that another rank has failed.
 std::optional<std::string> explain_failure(KeyValueStore& store, const FailureNotice& mine,
                                            const std::vector<std::string>& hosts,

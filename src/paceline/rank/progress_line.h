@@ -29,7 +29,8 @@ inline Progress progress_on(bool rank_0, bool terminal) {
 /// Shows on stderr what is being done.
 class ProgressLine {
  public:
-  /// With kLines, prints a line every `every` if there is something new to say.
+  /// With kLines, prints what is new, at most once in `every`, and nothing before `every` has
+  /// passed.
   explicit ProgressLine(Progress how, std::chrono::milliseconds every = kNoticeDelay,
                         std::FILE* to = stderr)
       : how_(how), every_(every), to_(to) {
@@ -50,6 +51,7 @@ class ProgressLine {
     }
     const std::lock_guard lock(mutex_);
     text_ = text;
+    changed_.notify_one();
     if (how_ == Progress::kLine) {
       std::fprintf(to_, "\r%s\033[K", text.c_str());
       std::fflush(to_);
@@ -73,15 +75,14 @@ class ProgressLine {
     std::unique_lock lock(mutex_);
     std::string printed;
     for (;;) {
-      never_.wait_for(lock, stop, every_, [] { return false; });
-      if (stop.stop_requested()) {
+      changed_.wait_for(lock, stop, every_, [] { return false; });
+      if (!changed_.wait(lock, stop, [&] { return !text_.empty() && text_ != printed; }) ||
+          stop.stop_requested()) {
         return;
       }
-      if (!text_.empty() && text_ != printed) {
-        std::fprintf(to_, "%s\n", text_.c_str());
-        std::fflush(to_);
-        printed = text_;
-      }
+      std::fprintf(to_, "%s\n", text_.c_str());
+      std::fflush(to_);
+      printed = text_;
     }
   }
 
@@ -89,7 +90,7 @@ class ProgressLine {
   std::chrono::milliseconds every_;
   std::FILE* to_;
   std::mutex mutex_;
-  std::condition_variable_any never_;
+  std::condition_variable_any changed_;
   std::string text_;    // what is being done; empty: nothing
   bool there_ = false;  // whether the terminal shows a line
   std::optional<std::jthread> thread_;

@@ -217,11 +217,11 @@ class TrainingCases final : public Workload {
   void reject(const cases::Case& c, const std::string& why) {
     if (session_.is_rank_0()) {
       fmt::print(stderr, "paceline: {}\nthat case is recorded as failed\n", why);
-      record_error(c, why);
+      record_error(c, why, kRejected);
     }
   }
 
-  void record_error(const cases::Case& c, const std::string& why, const std::string& status = "") {
+  void record_error(const cases::Case& c, const std::string& why, const std::string& status) {
     records::RunRecord whole;
     describe(c, whole);
     whole.error = why;
