@@ -180,10 +180,9 @@ TEST_F(Endings, AFailedFirstCaseSaysWhereItsSamplesAre) {
 }
 
 // The other trainer hangs inside of the reducer.
-TEST_F(Endings, AStoppedTrainerLeavesTheSamplesOfTheOther) {
+TEST_F(Endings, AStoppedTrainerIsNamed) {
   expect_named(run_into("kill -STOP $(rank 1)", kEndlessReducer), "trainer 1 (rank 1)",
                ": stopped answering 8 s ago; ");
-  expect_samples_so_far(0);
 }
 
 #if PACELINE_HAVE_MPI

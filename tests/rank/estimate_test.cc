@@ -10,7 +10,6 @@
 
 #include "launch/memory_store.h"
 #include "paceline/base/error.h"
-#include "paceline/rank/before_probe.h"
 #include "paceline/rank/case_time.h"
 
 namespace paceline::rank {

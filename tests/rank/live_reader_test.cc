@@ -81,8 +81,9 @@ TEST(AllRanks, StepsAreOfOneRankOrOfAll) {
   c.ranks = 3;
   const auto outcome = [&c](std::size_t ranks) {
     records::RunRecord whole;
+    whole.configuration = c;
     whole.ranks.resize(ranks);
-    complete_external(c, whole);
+    complete_external(whole);
     return whole.status + ": " + whole.error.value_or("none");
   };
   EXPECT_EQ(outcome(1), ": none");

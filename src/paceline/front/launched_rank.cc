@@ -114,8 +114,7 @@ class LaunchedRank {
                   const std::lock_guard lock(front_);
                   results_->take(*world_.store);
                 },
-            .on_failure = [this](auto& cause) { fail(cause); },
-            .access = &window_};
+            .on_failure = [this](auto& cause) { fail(cause); }};
   }
 
   // Returns rank 0's job, with the network interface of this host.
@@ -141,7 +140,6 @@ class LaunchedRank {
       return;
     }
     try {
-      tell_of_window();
       if (results_) {
         const std::unique_lock lock(front_, std::try_to_lock);
         if (lock) {
@@ -154,14 +152,6 @@ class LaunchedRank {
       }
     } catch (const std::exception& error) {  // such as a full disk
       fmt::print(stderr, "warning: the case that failed is not recorded: {}\n", error.what());
-    }
-  }
-
-  // Tells the samples of the window, if its thread hangs and has not told them.
-  void tell_of_window() {
-    held_ = std::unique_lock(window_.mutex);
-    if (window_.tell) {
-      window_.tell(window_.take());
     }
   }
 
@@ -197,8 +187,6 @@ class LaunchedRank {
   cases::JobSpec job_;
   std::atomic<bool> shared_ = false;  // whether job_ is set
   std::atomic<bool> in_session_ = true;
-  rank::WindowAccess window_;
-  std::unique_lock<std::mutex> held_;  // the window's lock, kept to the end
   std::once_flag recorded_;
   std::mutex front_;  // guards the members below
   bool shown_ = false;

@@ -41,8 +41,8 @@ std::optional<records::PlannedBy> planned_by(const Trainer& trainer) {
 
 }  // namespace
 
-std::optional<records::Coding> coding_of(Trainer& trainer, const cases::Case& configuration,
-                                         std::int64_t ns) {
+std::optional<records::Coding> coding_of(const Trainer& trainer, std::int64_t ns) {
+  const cases::Case& configuration = trainer.configuration();
   const auto spec = strategies::strategy_of(configuration);
   if (spec.codec.row == nullptr || spec.codec.row->guarantee == strategies::Guarantee::kNeutral ||
       trainer.input().world == 1 || configuration.device != "cpu") {
@@ -62,14 +62,14 @@ std::optional<records::Training> training_of(const Trainer& trainer) {
   return loss && std::isfinite(*loss) ? std::optional(records::Training{*loss}) : std::nullopt;
 }
 
-std::optional<std::string> failure_of(const Trainer& trainer, const cases::Case& configuration) {
+std::optional<std::string> failure_of(const Trainer& trainer) {
   const std::optional<double> loss = trainer.last_loss();
   if (!loss || std::isfinite(*loss)) {
     return std::nullopt;
   }
   return fmt::format(
       "the loss of the last step is {}: a lower --learning-rate than {} may keep it finite",
-      std::isnan(*loss) ? "not a number" : "infinite", configuration.learning_rate);
+      std::isnan(*loss) ? "not a number" : "infinite", trainer.configuration().learning_rate);
 }
 
 void note_plan(const Trainer& trainer, RankResult& result) {
@@ -133,7 +133,8 @@ void unstretch(double stretch, RankResult& result) {
   }
 }
 
-void note_loss(const Trainer& trainer, const cases::Case& c, int done, RankResult& result) {
+void note_loss(const Trainer& trainer, int done, RankResult& result) {
+  const cases::Case& c = trainer.configuration();
   constexpr int kFifth = 5;  // frameworks are compared by this step's loss
   if ((done != 1 && done != kFifth) || (done > c.warmup && c.device != "cpu")) {
     return;

@@ -6,7 +6,6 @@
 #include <string>
 #include <vector>
 
-#include "paceline/case/case.h"
 #include "paceline/rank/case_run.h"
 #include "paceline/rank/trainer.h"
 #include "paceline/records/run_record.h"
@@ -18,8 +17,7 @@ namespace paceline::rank {
 /// Returns the codec's time per step, from its total of `ns` in all measured steps, and the bytes
 /// that the plan would send without a codec.  Null without a codec, and on a GPU, where a kernel's
 /// time on the host is only that of its launch.
-std::optional<records::Coding> coding_of(Trainer& trainer, const cases::Case& configuration,
-                                         std::int64_t ns);
+std::optional<records::Coding> coding_of(const Trainer& trainer, std::int64_t ns);
 
 /// Returns the last loss.  Null if nothing is trained or the loss is not finite, which JSON cannot
 /// hold.
@@ -27,7 +25,7 @@ std::optional<records::Training> training_of(const Trainer& trainer);
 
 /// Returns why training that ran to its end is useless: the loss of its last step is not finite.
 /// Null otherwise.
-std::optional<std::string> failure_of(const Trainer& trainer, const cases::Case& configuration);
+std::optional<std::string> failure_of(const Trainer& trainer);
 
 /// Notes the layer and collective times by which the plan was made, if any.  On rank 0 also adds
 /// the warnings about the plan, for example that it exchanges between hosts but there is only one.
@@ -47,7 +45,6 @@ void unstretch(double stretch, RankResult& result);
 /// After step `done`, notes the loss if this is the first or fifth step, under the keys that
 /// adapters use.  On a GPU only warm-up steps are noted, because reading a loss waits for the
 /// device.
-void note_loss(const Trainer& trainer, const cases::Case& configuration, int done,
-               RankResult& result);
+void note_loss(const Trainer& trainer, int done, RankResult& result);
 
 }  // namespace paceline::rank

@@ -185,15 +185,14 @@ void post_result(launch::PrefixStore& store, int rank, const RankResult& result,
             to_text(result.linked, one_clock ? 0 : result.started_ns));
 }
 
-records::LinkCheck gather_link_check(launch::PrefixStore& store, const cases::Case& configuration,
-                                     const std::vector<records::RankSamples>& samples) {
+records::LinkCheck gather_link_check(launch::PrefixStore& store, const records::RunRecord& whole) {
   std::vector<std::vector<engines::LinkedOperation>> by_rank;
-  for (int rank = 0; rank < configuration.ranks; ++rank) {
+  for (int rank = 0; rank < whole.configuration.ranks; ++rank) {
     by_rank.push_back(linked_operations_from(store.wait(fmt::format("link/{}", rank))));
   }
-  records::LinkCheck check = check_link(by_rank, configuration.stretch);
+  records::LinkCheck check = check_link(by_rank, whole.configuration.stretch);
   std::int64_t window_ns = 0;
-  for (const records::RankSamples& rank : samples) {
+  for (const records::RankSamples& rank : whole.ranks) {
     window_ns = std::max(window_ns, rank.window_ns + rank.flush_ns.value_or(0));
   }
   check.window_ns = window_ns;

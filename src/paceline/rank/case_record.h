@@ -46,9 +46,6 @@ struct PartialSamples {
 PartialSamples gather_so_far(launch::KeyValueStore& store, int ranks);
 
 /// Returns the source of the case's samples: external, replayed or measured.
-/// RunRecord::status of a case that its ranks found, before its first step, to be invalid.
-inline constexpr const char* kRejected = "rejected";
-
 records::Source source_of(const cases::Case& configuration);
 
 /// Returns the record of a case that failed for the reason `why`.

@@ -5,7 +5,6 @@
 #include <cstdlib>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <utility>
 
 #include <fmt/format.h>
@@ -18,7 +17,6 @@
 #include "paceline/plan/data_traits.h"
 #include "paceline/rank/case_findings.h"
 #include "paceline/rank/link_check.h"
-#include "paceline/rank/master.h"
 #include "paceline/rank/rank_checks.h"
 #include "paceline/rank/rank_group.h"
 #include "paceline/rank/trace.h"
@@ -33,31 +31,13 @@ namespace {
 using launch::Heartbeat;
 using std::chrono::milliseconds;
 
-// A failed step that still runs after this time is taken to be stuck.  The time is below
-// launch::SuperviseOptions::failure_grace, within which the samples have to be posted.
+// A failed step that still runs after this time is taken to be stuck.
 constexpr milliseconds kStuckGrace{400};
 
-void tell_so_far(const WindowAccess& window) {
-  try {
-    if (window.tell && window.take) {
-      window.tell(window.take());
-    }
-  } catch (const WorldError&) {
-    return;  // the store is gone; the error that made the step hang is to be reported
-  }
-}
-
-// Returns the handler of a step that hangs and cannot be woken: it posts the samples so far and
-// ends the process.
+// Returns the handler of a step that hangs and cannot be woken: it ends the process.
 std::function<void(const std::exception_ptr&)> end_of(const engines::World& world,
-                                                      const CaseOptions& options,
-                                                      WindowAccess* window) {
-  return [&world, &options, window](const std::exception_ptr& why) {
-    std::unique_lock<std::mutex> held;  // held to the end, because the samples are taken
-    if (window != nullptr) {
-      held = std::unique_lock(window->mutex);
-      tell_so_far(*window);
-    }
+                                                      const CaseOptions& options) {
+  return [&world, &options](const std::exception_ptr& why) {
     try {
       std::rethrow_exception(why);
     } catch (const std::exception& error) {
@@ -65,6 +45,10 @@ std::function<void(const std::exception_ptr&)> end_of(const engines::World& worl
     }
   };
 }
+
+// Whether the rank is the master of a case with embedding tables on servers.  The master's plan is
+// empty: it waits until all ranks are ready, and then until their windows have ended.
+bool is_master(const cases::Case& c, int rank) { return c.role_of(rank) == "master"; }
 
 // Returns a claim for one trainer: while it lives, the trainer's communication thread has to beat.
 std::unique_ptr<Heartbeat::Claim> claim_of(const CaseOptions& options) {
@@ -76,12 +60,10 @@ std::unique_ptr<Heartbeat::Claim> claim_of(const CaseOptions& options) {
 // The measured window of steps with all communication, and what it needs.
 struct CaseWindow {
   Trainer& trainer;
-  const cases::Case& configuration;
   const RankGroup& group;
   engines::Link* link;  // null where there is none
   launch::PrefixStore& store;
   const CaseOptions& options;
-  WindowAccess& access;
 };
 
 // Measures blocks of steps with and without communication in turn.  In both, all ranks that train
@@ -90,7 +72,7 @@ void measure_exposed(const engines::World& world, const CaseWindow& window,
                      records::RankSamples& samples) {
   const CaseOptions& options = window.options;
   const int ranks = window.group.world;
-  cases::Case alone = window.configuration;
+  cases::Case alone = window.trainer.configuration();
   alone.strategy = "none";
   alone.average_buffers = 0;  // averaging statistics communicates too
   RankGroup apart = window.group;
@@ -100,15 +82,14 @@ void measure_exposed(const engines::World& world, const CaseWindow& window,
   if (window.trainer.trains()) {
     computing = std::make_unique<Trainer>(
         alone, apart,
-        TrainerOptions{.dispatcher =
-                           dispatcher_options(options.limits, end_of(world, options, nullptr))});
+        TrainerOptions{.dispatcher = dispatcher_options(options.limits, end_of(world, options))});
   }
   const auto claim = computing != nullptr ? claim_of(options) : nullptr;
   int barriers = 0;
   measure_pairs(
       window.trainer, computing.get(),
-      {.layout = pair_layout(window.configuration.steps),
-       .sync_each_step = window.configuration.sync_each_step,
+      {.layout = pair_layout(window.trainer.configuration().steps),
+       .sync_each_step = window.trainer.configuration().sync_each_step,
        .barrier = [&] { window.store.barrier(fmt::format("pairs/{}", barriers++), ranks); }},
       samples);
 }
@@ -123,16 +104,12 @@ std::vector<records::Span> take_spans(Trainer& trainer, std::vector<execution::O
                   trainer.input().model, trainer.setup(), rank, origin_ns);
 }
 
-// Returns the trainer's options for the measured window.  On a GPU the hang handler gets no
-// samples, because a GPU's times cannot be read while a step hangs.
+// Returns the trainer's options for the measured window.
 TrainerOptions window_options(const engines::World& world, const cases::Case& configuration,
-                              const CaseOptions& options, WindowAccess& access) {
-  TrainerOptions window{
-      .dispatcher = dispatcher_options(
-          options.limits,
-          end_of(world, options, configuration.device == "cpu" ? &access : nullptr)),
-      .profile = options.times.profile,
-      .alpha_beta = options.times.alpha_beta};
+                              const CaseOptions& options) {
+  TrainerOptions window{.dispatcher = dispatcher_options(options.limits, end_of(world, options)),
+                        .profile = options.times.profile,
+                        .alpha_beta = options.times.alpha_beta};
   window.dispatcher.record_spans = options.record_spans || configuration.has_tables();
   window.dispatcher.grace = kStuckGrace;
   if (is_master(configuration, world.self.rank)) {
@@ -148,14 +125,23 @@ void forget_warm_up(const CaseWindow& window) {
   }
 }
 
+// Returns a function that passes on the samples of a window that ends early, with its lookups.
+std::function<void(records::RankSamples)> with_lookups(const CaseWindow& window) {
+  return [&](records::RankSamples so_far) {
+    if (window.options.interrupted) {
+      so_far.lookups = window.trainer.lookups();
+      add_phases(window.trainer, window.trainer.executor().take_spans(), so_far);
+      window.options.interrupted(std::move(so_far));
+    }
+  };
+}
+
 records::RankSamples take_samples(const CaseWindow& window, const std::function<void()>& begin,
-                                  const std::function<void(int done, int total)>& progress,
-                                  const std::function<void(records::RankSamples)>& so_far) {
-  const cases::Case& c = window.configuration;
+                                  const std::function<void(int done, int total)>& progress) {
+  const cases::Case& c = window.trainer.configuration();
   Trainer& trainer = window.trainer;
   if (is_master(c, window.group.rank)) {
     begin();
-    wait_for_windows(c, window.store);
     return {};
   }
   if (c.data.empty() || plan::is_mapped(c.data)) {
@@ -165,8 +151,7 @@ records::RankSamples take_samples(const CaseWindow& window, const std::function<
                                    .reads_data = !c.data.empty(),
                                    .barrier = begin,
                                    .progress = progress,
-                                   .interrupted = so_far,
-                                   .access = &window.access});
+                                   .interrupted = with_lookups(window)});
   }
   const auto align = [&](int done) {
     window.store.barrier(fmt::format("evaluated/{}", done), window.group.world);
@@ -202,48 +187,33 @@ void keep_findings(const CaseWindow& window, RankResult& result) {
   result.times = {.profile = trainer.input().profile, .alpha_beta = trainer.input().alpha_beta};
 }
 
-// Returns a function that passes on the samples of a window that ends early, with its lookups.
-std::function<void(records::RankSamples)> with_lookups(
-    const CaseWindow& window, const std::optional<records::Lookups>& lookups) {
-  return [&](records::RankSamples so_far) {
-    if (window.options.interrupted) {
-      so_far.lookups = lookups;
-      add_phases(window.trainer, window.trainer.executor().take_spans(), so_far);
-      window.options.interrupted(std::move(so_far));
-    }
-  };
-}
-
 // Measures the window, and returns whether anything crosses the network.
 bool measure_window(const CaseWindow& window, RankResult& result) {
   Trainer& trainer = window.trainer;
-  const cases::Case& c = window.configuration;
+  const cases::Case& c = window.trainer.configuration();
   const WeightNorms norms(trainer);
   std::int64_t coded_before = 0;
-  std::optional<records::Lookups> lookups;  // of the complete steps so far
   const auto progress = [&](int done, int total) {
     if (done == c.warmup) {
       forget_warm_up(window);  // operations in flight belong to the measured steps
       trainer.take_lookups();
       coded_before = trainer.executor().coding_ns();
     }
-    if (done > c.warmup) {
-      const std::lock_guard lock(window.access.mutex);
-      lookups = trainer.lookups();
-    }
-    note_loss(trainer, c, done, result);
+    note_loss(trainer, done, result);
     if (window.options.progress) {
       window.options.progress(done, total);
     }
   };
   const auto begin = [&] {
     forget_warm_up(window);
-    start_together(c, window.group.rank, window.group.world, window.store);
+    window.store.barrier("start", window.group.world);
     result.started_ns = steady_ns();
   };
-  result.samples = take_samples(window, begin, progress, with_lookups(window, lookups));
-  tell_end_of_window(c, window.group.rank, window.store);
-  result.coding = coding_of(trainer, c, trainer.executor().coding_ns() - coded_before);
+  result.samples = take_samples(window, begin, progress);
+  if (c.has_tables()) {
+    window.store.barrier("window", window.group.world);  // the master waits here
+  }
+  result.coding = coding_of(trainer, trainer.executor().coding_ns() - coded_before);
   keep_findings(window, result);
   norms.note_last(result);
   result.wire = trainer.wire(c.steps);
@@ -269,20 +239,18 @@ RankResult run_case(const engines::World& world, const cases::Case& configuratio
     store.barrier(fmt::format("connect/{}", connections++), group.world);
   };
   RankResult result;
-  WindowAccess own_access;
-  WindowAccess& access = options.access != nullptr ? *options.access : own_access;
   {
-    Trainer trainer(configuration, group, window_options(world, configuration, options, access));
+    Trainer trainer(configuration, group, window_options(world, configuration, options));
     if (options.limits.heartbeat != nullptr && !configuration.has_tables()) {
       options.limits.heartbeat->set_role(trainer.role());
     }
     store.barrier("connected", group.world);
     options.accepted();
     const auto claim = claim_of(options);
-    const CaseWindow window{trainer, configuration, group, link.get(), store, options, access};
+    const CaseWindow window{trainer, group, link.get(), store, options};
     const bool crosses = measure_window(window, result);
     note_averages(trainer, group, result);
-    result.error = failure_of(trainer, configuration);
+    result.error = failure_of(trainer);
     if (crosses && !configuration.discard && configuration.data.empty()) {
       measure_exposed(world, window, result.samples);
     }

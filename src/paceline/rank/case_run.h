@@ -42,7 +42,6 @@ struct CaseOptions {
   /// Called with this rank's samples so far before an error ends the window.
   std::function<void(records::RankSamples)> interrupted{};
   engines::OnFailure on_failure{};  // called if this rank's step hangs
-  WindowAccess* access = nullptr;   // may be null
 };
 
 /// Runs one case on one of its ranks, 0 .. ranks-1 of the world: the measured window, then the

@@ -9,9 +9,19 @@
 #include "paceline/plan/plan_input.h"
 #include "paceline/rank/probe.h"
 
-// How long a case takes, estimated from a probe or from what is known without a probe.
+// The time and the memory that a case takes, estimated from a probe or from what is known without
+// a probe.
 
 namespace paceline::rank {
+
+/// Returns the least bytes that a rank of the case takes, by the network's shape: parameters,
+/// gradients, optimizer state, and what convolutions keep for backward.  Returns 0 if the shape is
+/// not known: networks that are not built in, embedding tables, replays, GPUs, external programs.
+std::int64_t least_memory_of(const cases::Case& configuration);
+
+/// Returns the seconds that the ranks of one host with `cores` cores take to draw the start values
+/// of the embedding tables' rows.  Extrapolates from a short sample; 0 without tables.
+double draw_seconds(const cases::Case& configuration, int cores);
 
 /// Returns a duration as text: "70 s", "12 min", "3.5 h".
 std::string duration_text(double seconds);

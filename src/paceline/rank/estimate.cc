@@ -18,7 +18,6 @@
 #include "paceline/case/outside.h"
 #include "paceline/case/same.h"
 #include "paceline/case/tables.h"
-#include "paceline/rank/before_probe.h"
 #include "paceline/rank/case_time.h"
 #include "paceline/rank/probe.h"
 
@@ -139,51 +138,11 @@ std::string rejection_by_shape(const cases::Case& c, const engines::World& world
                                 experiment);
 }
 
-std::int64_t count_networks(const std::vector<cases::Case>& cases) {
-  std::set<std::string> networks;
-  for (const cases::Case& c : cases) {
-    networks.insert(network_of(c));
-  }
-  return std::ssize(networks);
-}
-
-// The probes of networks, each made once.
-class Probes {
- public:
-  Probes(const engines::World& world, const EstimateOptions& options, std::int64_t networks)
-      : world_(world), options_(options), networks_(networks) {}
-
-  const Probe& of(const cases::Case& c) {
-    const std::string network = network_of(c);
-    if (const auto found = probes_.find(network); found != probes_.end()) {
-      return found->second;
-    }
-    if (options_.progress != nullptr) {
-      options_.progress->show(
-          fmt::format("estimating time and memory: a step of {}, batch {} ({} of {} networks)",
-                      c.model, c.batch_size, probes_.size() + 1, networks_));
-    }
-    const cases::Settings& settings = options_.settings;
-    return probes_
-        .emplace(network, probe_case(world_, c,
-                                     {.name = fmt::format("probe{}", probes_.size()),
-                                      .interface = settings.interface,
-                                      .limits = {.timeout = settings.timeout_ms()}}))
-        .first->second;
-  }
-
- private:
-  const engines::World& world_;
-  const EstimateOptions& options_;
-  std::int64_t networks_;
-  std::map<std::string, Probe> probes_;
-};
-
 // Estimates the cases of a job one by one, on rank 0.
 class Estimator {
  public:
-  Estimator(const engines::World& world, const EstimateOptions& options, std::int64_t networks)
-      : world_(world), options_(options), probes_(world, options, networks) {}
+  Estimator(const engines::World& world, const EstimateOptions& options)
+      : world_(world), options_(options) {}
 
   // Returns the estimate of `cases`, which must be sorted by largest_first().
   Estimate of(const std::vector<cases::Case>& cases) {
@@ -226,7 +185,7 @@ class Estimator {
     if (std::string why = rejection_by_shape(c, world_, experiment); !why.empty()) {
       return why;
     }
-    const Probe& probe = probes_.of(c);
+    const Probe& probe = probe_of(c);
     const int here = std::min(c.ranks, world_.self.local_world);
     const Planned planned = probe.fits ? plan_case(c, probe.shape) : Planned{};
     const auto of_ranks = memory_of_ranks(c, probe, planned, here);
@@ -243,9 +202,26 @@ class Estimator {
     return why;
   }
 
+  // Returns the probe of the case's network, which is made once.
+  const Probe& probe_of(const cases::Case& c) {
+    const auto [found, is_new] = probes_.try_emplace(network_of(c));
+    if (!is_new) {
+      return found->second;
+    }
+    if (options_.progress != nullptr) {
+      options_.progress->show(
+          fmt::format("estimating time and memory: a step of {}, batch {}", c.model, c.batch_size));
+    }
+    const cases::Settings& settings = options_.settings;
+    return found->second = probe_case(world_, c,
+                                      {.name = fmt::format("probe{}", probes_.size()),
+                                       .interface = settings.interface,
+                                       .limits = {.timeout = settings.timeout_ms()}});
+  }
+
   const engines::World& world_;
   const EstimateOptions& options_;
-  Probes probes_;
+  std::map<std::string, Probe> probes_;  // by network_of()
   Sum sum_;
   Estimate found_;
 };
@@ -278,7 +254,7 @@ Estimate share_estimate(const engines::World& world, launch::PrefixStore& job,
     return {};
   }
   if (world.self.rank == 0 && !world.store->get(kEstimateKey)) {
-    Estimator estimator(world, options, count_networks(cases));
+    Estimator estimator(world, options);
     job.set(kEstimateKey, nlohmann::json(estimator.of(largest_first(cases))).dump());
     if (options.progress != nullptr) {
       options.progress->clear();

@@ -46,33 +46,9 @@ OutsidePlace share_place(const engines::World& world, int ranks, launch::PrefixS
           .master_port = store.wait("rendezvous/port")};
 }
 
-// How long the command may write nothing.  It starts and ends slowly.  In between it writes once a
-// second, or after each step if a step takes longer.
-class SilenceLimit {
- public:
-  explicit SilenceLimit(std::chrono::nanoseconds timeout) : timeout_(timeout) {}
-
-  std::chrono::milliseconds next() const {
-    using std::chrono::seconds;
-    const std::chrono::nanoseconds least =
-        moving_ ? std::max<std::chrono::nanoseconds>(seconds(10), 10 * longest_) : seconds(180);
-    return std::chrono::ceil<std::chrono::milliseconds>(std::max(timeout_, least));
-  }
-
-  void record_line(bool moving) {
-    const std::int64_t now = steady_ns();
-    if (last_ns_ != 0) {
-      longest_ = std::max(longest_, std::chrono::nanoseconds(now - last_ns_));
-    }
-    last_ns_ = now;
-    moving_ = moving;
-  }
-
- private:
-  std::chrono::nanoseconds timeout_, longest_{0};
-  std::int64_t last_ns_ = 0;  // 0: no line yet
-  bool moving_ = false;
-};
+// A command that writes nothing for --timeout has failed, but it has at least this long, because it
+// may start and end slowly, and write a line after some steps only.
+constexpr std::chrono::milliseconds kLeastSilence = std::chrono::minutes(3);
 
 // Throws OutsideFailure if there are no samples, or samples of several ranks but not of all.
 void check_all_ranks(const cases::Case& c, const std::vector<records::RankSamples>& ranks) {
@@ -123,7 +99,6 @@ class Execution {
 
  private:
   void read(Child& child, std::int64_t began) {
-    SilenceLimit limit(options_.settings.timeout_ms());
     const auto idle = [&] {
       options_.progress(reader_.done(), total_);
       if (context_.world.store->get(options_.prefix + kFailedKey)) {
@@ -137,10 +112,9 @@ class Execution {
                         options_.settings.deadline, reader_.done(), total_));
       }
     };
-    while (const auto line = next_line(child, limit, idle)) {
+    while (const auto line = next_line(child, idle)) {
       const int before = reader_.done();
       reader_.take(*line, steady_ns() - began);
-      limit.record_line(reader_.done() > 0);
       if (reader_.done() != before) {
         context_.heartbeat.beat(reader_.done(), cases::performer_of(configuration_));
       }
@@ -156,12 +130,12 @@ class Execution {
 
   // Returns the next line.  A rank that leaves the output to another rank may be silent as long as
   // that rank makes progress.
-  std::optional<std::string> next_line(Child& child, const SilenceLimit& limit,
-                                       const std::function<void()>& idle) {
+  std::optional<std::string> next_line(Child& child, const std::function<void()>& idle) {
+    const auto limit = std::max(options_.settings.timeout_ms(), kLeastSilence);
     while (true) {
       const std::int64_t before = steps_of_others();
       try {
-        return child.read_line(limit.next(), idle);
+        return child.read_line(limit, idle);
       } catch (const WorldError&) {
         if (reader_.done() > 0 || !leaves_output_to_another() || steps_of_others() == before) {
           throw;
@@ -281,10 +255,10 @@ records::RunRecord run_external(const engines::RankContext& context,
   return part;
 }
 
-void complete_external(const cases::Case& configuration, records::RunRecord& whole) {
+void complete_external(records::RunRecord& whole) {
   if (!whole.error) {
     try {
-      check_all_ranks(configuration, whole.ranks);
+      check_all_ranks(whole.configuration, whole.ranks);
     } catch (const OutsideFailure& failure) {
       whole.ranks.clear();
       whole.error = failure.what();

@@ -32,7 +32,7 @@ records::RunRecord run_external(const engines::RankContext& context,
 
 /// Checks the record of all ranks, which must hold steps of one rank or of all ranks.  If several
 /// ranks gave warnings with the same code, keeps the first of them.
-void complete_external(const cases::Case& configuration, records::RunRecord& whole);
+void complete_external(records::RunRecord& whole);
 
 /// Sets the record's library versions to those that the external program reported.  Paceline's own
 /// versions do not belong in such a record.

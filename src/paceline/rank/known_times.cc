@@ -30,28 +30,6 @@ namespace {
 
 using nlohmann::json;
 
-json to_json(const PlanTimes& times) {
-  json all = json::object();
-  if (times.profile) {
-    all["profile"] = *times.profile;
-  }
-  if (times.alpha_beta) {
-    all["alpha_beta"] = *times.alpha_beta;
-  }
-  return all;
-}
-
-PlanTimes times_from(const json& all) {
-  PlanTimes times;
-  if (all.contains("profile")) {
-    times.profile = all.at("profile").get<plan::LayerProfile>();
-  }
-  if (all.contains("alpha_beta")) {
-    times.alpha_beta = all.at("alpha_beta").get<plan::AlphaBeta>();
-  }
-  return times;
-}
-
 bool asks_for_times(const cases::Case& c) {
   return c.ranks > 1 && strategies::needs_times(strategies::strategy_of(c));
 }
@@ -76,9 +54,24 @@ constexpr const char* kEarlier = ", for an earlier case of this run";
 
 }  // namespace
 
-std::string to_text(const PlanTimes& times) { return to_json(times).dump(); }
+void to_json(json& all, const PlanTimes& times) {
+  all = json::object();
+  if (times.profile) {
+    all["profile"] = *times.profile;
+  }
+  if (times.alpha_beta) {
+    all["alpha_beta"] = *times.alpha_beta;
+  }
+}
 
-PlanTimes plan_times_from(const std::string& text) { return times_from(json::parse(text)); }
+void from_json(const json& all, PlanTimes& times) {
+  if (all.contains("profile")) {
+    times.profile = all.at("profile").get<plan::LayerProfile>();
+  }
+  if (all.contains("alpha_beta")) {
+    times.alpha_beta = all.at("alpha_beta").get<plan::AlphaBeta>();
+  }
+}
 
 KnownTimes::KnownTimes(const engines::World& world, std::string cluster_file)
     : world_(world), file_(std::move(cluster_file)) {
@@ -89,10 +82,7 @@ KnownTimes::KnownTimes(const engines::World& world, std::string cluster_file)
     cluster_ = cluster::read_cluster(file_);
   }
   if (const auto kept = world.store->get(kTimesKey)) {
-    const json all = json::parse(*kept);
-    for (const auto& [what, times] : all.items()) {
-      kept_[what] = times_from(times);
-    }
+    json::parse(*kept).get_to(kept_);
   }
 }
 
@@ -164,9 +154,9 @@ PlanTimes KnownTimes::share(const cases::Case& c, launch::PrefixStore& store) {
     return {};
   }
   if (world_.self.rank == 0) {
-    store.set("times", to_text(known(c)));
+    store.set("times", json(known(c)).dump());
   }
-  return plan_times_from(store.wait("times"));
+  return json::parse(store.wait("times")).get<PlanTimes>();
 }
 
 void KnownTimes::keep(const cases::Case& c, const PlanTimes& known, const PlanTimes& used) {
@@ -183,11 +173,7 @@ void KnownTimes::keep(const cases::Case& c, const PlanTimes& known, const PlanTi
     kept.alpha_beta = used.alpha_beta;
     kept.alpha_beta->origin += kEarlier;
   }
-  json all = json::object();
-  for (const auto& [what, times] : kept_) {
-    all[what] = to_json(times);
-  }
-  world_.store->set(kTimesKey, all.dump());
+  world_.store->set(kTimesKey, json(kept_).dump());
 }
 
 }  // namespace paceline::rank

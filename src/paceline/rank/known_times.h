@@ -6,6 +6,8 @@
 #include <set>
 #include <string>
 
+#include <nlohmann/json_fwd.hpp>
+
 #include "paceline/case/case.h"
 #include "paceline/cluster/cluster.h"
 #include "paceline/engines/world.h"
@@ -25,9 +27,9 @@ struct PlanTimes {
   std::optional<plan::AlphaBeta> alpha_beta{};
 };
 
-/// Convert the times to text for other ranks and back, without rounding.
-std::string to_text(const PlanTimes& times);
-PlanTimes plan_times_from(const std::string& text);
+/// Convert the times to JSON for other ranks and back, without rounding.
+void to_json(nlohmann::json& all, const PlanTimes& times);
+void from_json(const nlohmann::json& all, PlanTimes& times);
 
 /// The times of layers and collectives that are known before a case begins: the fits of the cluster
 /// file, and the measurements of earlier cases.  Times of layers hold for a network on the same

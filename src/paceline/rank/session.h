@@ -5,7 +5,6 @@
 
 #include "paceline/case/job_spec.h"
 #include "paceline/engines/run_rank.h"
-#include "paceline/rank/window.h"
 
 namespace paceline::rank {
 
@@ -14,7 +13,6 @@ struct SessionHooks {
   /// Called on rank 0 after each record that it hands over to the front, and at the end.
   std::function<void()> finished{};
   engines::OnFailure on_failure{};
-  WindowAccess* access = nullptr;  // to read samples while a step hangs
 };
 
 /// Runs every case of one repetition in the joined world.  Each case runs on its ranks 0 ..

@@ -15,7 +15,6 @@
 #include "paceline/rank/estimate.h"
 #include "paceline/rank/external.h"
 #include "paceline/rank/known_times.h"
-#include "paceline/rank/master.h"
 #include "paceline/rank/trace.h"
 #include "paceline/rank/warnings.h"
 #include "paceline/rank/workload.h"
@@ -76,8 +75,6 @@ class TrainingCases final : public Workload {
         session_.progress.clear();
         if (session_.is_rank_0()) {
           collect(c, store, started_ns);
-        } else if (is_master(c, world_.self.rank)) {
-          hand_over_results(store, cases::processes_of(c));
         }
       });
       session_.progress.clear();
@@ -111,8 +108,7 @@ class TrainingCases final : public Workload {
          .accepted = [this] { session_.rejection.accept(); },
          .progress = progress,
          .interrupted = [&](records::RankSamples samples) { tell_so_far(c, std::move(samples)); },
-         .on_failure = session_.hooks.on_failure,
-         .access = session_.hooks.access});
+         .on_failure = session_.hooks.on_failure});
     times_->keep(c, known, result.times);
     place(result.samples);
     post_result(store, world_.self.rank, result, engines::on_one_host(world_.hosts));
@@ -162,21 +158,21 @@ class TrainingCases final : public Workload {
 
   // On rank 0: makes one record of all ranks' results, and adds their spans to the trace.
   void collect(const cases::Case& c, launch::PrefixStore& store, std::int64_t started_ns) {
-    records::RunRecord whole = take_results(c, store, cases::processes_of(c));
-    if (is_external(c)) {
-      complete_external(c, whole);
-    }
+    records::RunRecord whole = gather_results(store, cases::processes_of(c));
     if (c.discard) {
+    describe(c, whole);
+    if (is_external(c)) {
+      complete_external(whole);
+    }
       return;
     }
     if (!c.link.empty()) {
-      whole.link_check = gather_link_check(store, c, whole.ranks);
+      whole.link_check = gather_link_check(store, whole);
     }
-    describe(c, whole);
     if (whole.planned_by && !whole.planned_by->remark.empty()) {
       fmt::print(stderr, "{}: {}\n", c.strategy, whole.planned_by->remark);
     }
-    add_warnings(c, session_.environment, whole);
+    add_warnings(whole);
     if (session_.host_warning) {
       whole.warnings.push_back(*session_.host_warning);
     }

@@ -27,8 +27,8 @@ int usable_cores_of(const records::Environment& environment, const std::string& 
 
 }  // namespace
 
-void add_warnings(const cases::Case& configuration, const records::Environment& environment,
-                  records::RunRecord& record) {
+void add_warnings(records::RunRecord& record) {
+  const cases::Case& configuration = record.configuration;
   std::map<std::string, int> ranks_on;
   for (const auto& rank : record.ranks) {
     ++ranks_on[rank.host];
@@ -37,7 +37,7 @@ void add_warnings(const cases::Case& configuration, const records::Environment& 
     ranks_on.begin()->second = configuration.ranks;
   }
   for (const auto& [host, ranks] : ranks_on) {
-    const int cores = usable_cores_of(environment, host);
+    const int cores = usable_cores_of(record.environment, host);
     const int wanted = ranks * std::max(1, configuration.threads);
     if (configuration.device == "cpu" && configuration.replay.empty() && cores > 0 &&
         wanted > cores) {

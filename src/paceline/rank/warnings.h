@@ -10,8 +10,7 @@
 namespace paceline::rank {
 
 /// Adds the warning that ranks or threads share cores, which the record's figures do not show.
-void add_warnings(const cases::Case& configuration, const records::Environment& environment,
-                  records::RunRecord& record);
+void add_warnings(records::RunRecord& record);
 
 /// Returns a warning that other programs compute on `host`, or nothing.  It is given if the load
 /// average of one minute is above `cores` and at least one above `own`, the number of threads with

@@ -19,12 +19,7 @@ void add_step_phases(const StepTimes& times, records::RankSamples& samples) {
 // A measured window while it runs.
 class MeasuredWindow {
  public:
-  MeasuredWindow(TimedJob& job, const WindowOptions& options) : job_(job), options_(options) {
-    give_access([this] { return so_far(); });
-  }
-  ~MeasuredWindow() { give_access({}); }
-  MeasuredWindow(const MeasuredWindow&) = delete;
-  MeasuredWindow& operator=(const MeasuredWindow&) = delete;
+  MeasuredWindow(TimedJob& job, const WindowOptions& options) : job_(job), options_(options) {}
 
   records::RankSamples run() {
     if (options_.barrier) {
@@ -33,12 +28,11 @@ class MeasuredWindow {
     for (int i = 0; i < options_.warmup; ++i) {
       advance(i + 1);
     }
-    mark();
+    job_.mark();
     for (int i = 0; i < options_.steps; ++i) {
       add(advance(options_.warmup + i + 1));
     }
     job_.drain();
-    const auto held = hold();
     job_.mark();
     const std::vector<std::int64_t> marks = take_steps(1);
     const auto steps = samples_.step_ns.size();
@@ -49,32 +43,12 @@ class MeasuredWindow {
 
   /// Returns the samples of the steps that ended before run() threw.
   records::RankSamples interrupted() {
-    const auto held = hold();
-    return so_far();
+    take_steps(0);
+    return std::move(samples_);
   }
 
  private:
-  // Locks the mutex of WindowAccess, if there is one, so that no other thread reads meanwhile.
-  std::unique_lock<std::mutex> hold() const {
-    return options_.access != nullptr ? std::unique_lock(options_.access->mutex)
-                                      : std::unique_lock<std::mutex>();
-  }
-
-  void give_access(std::function<records::RankSamples()> take) {
-    const auto held = hold();
-    if (options_.access != nullptr) {
-      options_.access->tell = take ? options_.interrupted : decltype(options_.interrupted)();
-      options_.access->take = std::move(take);
-    }
-  }
-
-  void mark() {
-    const auto held = hold();
-    job_.mark();
-  }
-
   void add(const StepTimes& times) {
-    const auto held = hold();
     job_.mark();
     add_step_phases(times, samples_);
     if (options_.reads_data) {
@@ -83,11 +57,6 @@ class MeasuredWindow {
     if (times.examples > 0) {
       samples_.examples_of_step.push_back(times.examples);
     }
-  }
-
-  records::RankSamples so_far() {
-    take_steps(0);
-    return std::move(samples_);
   }
 
   StepTimes advance(int done) {

@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <functional>
-#include <mutex>
 #include <vector>
 
 #include "paceline/records/run_record.h"
@@ -52,16 +51,6 @@ class TimedJob {
   virtual std::vector<std::int64_t> take_marks() = 0;
 };
 
-/// Lets another thread read the samples of a window while a step hangs.  While the other thread
-/// holds `mutex`, the window adds no samples.
-struct WindowAccess {
-  std::mutex mutex;
-  /// Returns the samples of all complete steps; null while no window runs.
-  std::function<records::RankSamples()> take{};
-  /// The function WindowOptions::interrupted; null while no window runs.
-  std::function<void(records::RankSamples)> tell{};
-};
-
 struct WindowOptions {
   int warmup = 5;
   int steps = 10;
@@ -75,7 +64,6 @@ struct WindowOptions {
   /// Called with the samples of all complete steps before measure() throws: an error, or a request
   /// to stop, which ends the surviving ranks when another rank has failed.
   std::function<void(records::RankSamples)> interrupted{};
-  WindowAccess* access = nullptr;  // may be null
 };
 
 /// Runs warm-up and measured steps.  A step's time runs from the start of its forward pass to the
