@@ -59,38 +59,20 @@ class OperationFront : public ::testing::Test {
   paceline::testing::MemoryStore store_;
 };
 
-TEST_F(OperationFront, WritesWhatRank0HandedOver) {
-  records::Environment environment;
-  environment.compiler = "gcc 12";
-  environment.hosts = {{.host = "a", .facts = {{"cores", "2"}}, .topology = {}}};
-  rank::post_environment(store_, environment);
-  rank::post_line(store_, 1e9);
+TEST_F(OperationFront, WritesAtOnceWhatRank0HandedOver) {
   OperationResults results(job_);
   results.begin(store_, 0);
   hand_over(store_, 0, row(64));
   results.take(store_);
   EXPECT_TRUE(results.has_samples());
+  std::string text = records::to_line(records::to_json(row(64), {})) + "\n";
+  EXPECT_EQ(read_text(path_), text);
   hand_over(store_, 1, row(1 << 30));
-  rank::post_line(store_, 2e9);
   results.take(store_);
-  EXPECT_EQ(read_text(path_), "") << "the line may be measured once more";
   results.show("");
   EXPECT_EQ(results.status(), 0);
-
-  const auto expected = with_line({row(64), row(1 << 30)}, 2e9);
-  std::string text;
-  for (const records::CommRecord& record : expected) {
-    text += records::to_line(records::to_json(record, environment)) + "\n";
-  }
+  text += records::to_line(records::to_json(row(1 << 30), {})) + "\n";
   EXPECT_EQ(read_text(path_), text);
-}
-
-// 1.6 GB in 2 us are above any line, 96 B in 2 us are not.
-TEST_F(OperationFront, WarnsOfOperationsAboveTheLine) {
-  const auto records = with_line({row(64), row(1 << 30)}, 2e9);
-  EXPECT_TRUE(records[0].warnings.empty());
-  ASSERT_EQ(records[1].warnings.size(), 1U);
-  EXPECT_EQ(records[1].warnings[0].code, "above-line");
 }
 
 TEST_F(OperationFront, WrongValuesHaveAStatus) {

@@ -17,8 +17,7 @@ TEST(CommCase, EveryOperationIsRightAndBookedInEveryType) {
     for (const std::string_view operation : plan::kOperations) {
       for (const std::string& dtype : comm_dtypes()) {
         const CommSamples samples = measure_operation(channel, operation, 1000,
-                                                      {.dtype = dtype, .interface = {}, .link = {}},
-                                                      {.warmup = 1, .measured = 2});
+                                                      {.warmup = 1, .measured = 2, .dtype = dtype});
         EXPECT_EQ(samples.wrong_elements, 0) << operation << " " << dtype;
         EXPECT_EQ(samples.duration_ns.size(), 2U);
         EXPECT_GT(samples.bytes, 1000 - element_bytes(dtype));
@@ -48,8 +47,8 @@ TEST(CommCase, AWrongElementIsFound) {
   testing::run_ranks(2, [](engines::Channel& channel) {
     WrongChannel wrong(channel);
     const CommIterations once{.warmup = 0, .measured = 1};
-    EXPECT_EQ(measure_operation(wrong, "all-reduce", 4096, {}, once).wrong_elements, 1);
-    EXPECT_EQ(measure_operation(wrong, "broadcast", 4096, {}, once).wrong_elements, 0);
+    EXPECT_EQ(measure_operation(wrong, "all-reduce", 4096, once).wrong_elements, 1);
+    EXPECT_EQ(measure_operation(wrong, "broadcast", 4096, once).wrong_elements, 0);
   });
 }
 

@@ -42,6 +42,19 @@ TEST(BusyMachine, ThreadsOfProgramsOutsideAreAsManyAsTheCores) {
   EXPECT_EQ(most_threads(cases, 2, 8), 16);
 }
 
+TEST(AboveLine, IsAnOperationThatIsFasterThanAPlainStream) {
+  records::CommRecord record;
+  record.ranks = 2;
+  record.iteration_ns = {2000};
+  record.line_bytes_per_s = 2e9;
+  record.wire_bytes = 3000;
+  EXPECT_FALSE(above_line(record));
+  record.wire_bytes = 5000;
+  const auto warning = above_line(record);
+  ASSERT_TRUE(warning);
+  EXPECT_EQ(warning->code, "above-line");
+}
+
 TEST(OutOfMemory, IsKnownByTheWordsOfEachLibrary) {
   for (const char* words :
        {"RuntimeError: could not create a memory object",

@@ -12,13 +12,7 @@
 
 namespace paceline::front {
 
-/// Returns the records with the rate of the line, which was measured before and after them, and
-/// with the warnings that follow from it.
-std::vector<records::CommRecord> with_line(std::vector<records::CommRecord> records,
-                                           double line_bytes_per_s);
-
-/// The front of a job of operations.  It writes their records at the end, after the second
-/// measurement of the line.
+/// The front of a job of operations.
 class OperationResults final : public Front {
  public:
   /// Throws UsageError if the records cannot be written, their file holds records of another kind,
@@ -41,8 +35,6 @@ class OperationResults final : public Front {
   cases::OperationSweep sweep_;
   std::string format_;
   RecordTarget target_;
-  records::Environment environment_;
-  double line_bytes_per_s_ = 0;
   std::vector<records::CommRecord> records_;
 };
 

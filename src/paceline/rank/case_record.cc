@@ -23,7 +23,6 @@ using std::chrono::milliseconds;
 // The key under which an adapter gives the digest of its parameters, equal on all ranks.
 constexpr const char* kDigest = "parameters_digest";
 constexpr const char* kSoFarEnvironment = "so_far/environment";
-constexpr const char* kLine = "so_far/line";
 constexpr const char* kEqualParameters = "ranks_hold_equal_parameters";
 
 void merge(const records::RunRecord& part, records::RunRecord& whole) {
@@ -92,23 +91,11 @@ void post_environment(launch::KeyValueStore& store, const records::Environment& 
   store.set(kSoFarEnvironment, records::to_line(part));
 }
 
-records::Environment posted_environment(launch::KeyValueStore& store) {
-  const auto line = store.get(kSoFarEnvironment);
-  return line ? records::from_line(*line).environment : records::Environment();
-}
-
-void post_line(launch::KeyValueStore& store, double bytes_per_s) {
-  store.set(kLine, nlohmann::json(bytes_per_s).dump());
-}
-
-double posted_line(launch::KeyValueStore& store) {
-  const auto text = store.get(kLine);
-  return text ? nlohmann::json::parse(*text).get<double>() : 0;
-}
-
 PartialSamples gather_so_far(launch::KeyValueStore& store, int ranks) {
   PartialSamples so_far;
-  so_far.environment = posted_environment(store);
+  if (const auto line = store.get(kSoFarEnvironment)) {
+    so_far.environment = records::from_line(*line).environment;
+  }
   std::vector<records::RankSamples>& all = so_far.ranks;
   for (int rank = 0; rank < ranks; ++rank) {
     if (const auto line = store.get(so_far_key(rank))) {

@@ -29,12 +29,6 @@ void post_so_far(launch::KeyValueStore& store, records::RankSamples samples);
 /// ranks) writes if the ranks fail.
 void post_environment(launch::KeyValueStore& store, const records::Environment& environment);
 
-records::Environment posted_environment(launch::KeyValueStore& store);
-
-/// Sets and gets the line rate that was measured around the operations; 0 if none is set.
-void post_line(launch::KeyValueStore& store, double bytes_per_s);
-double posted_line(launch::KeyValueStore& store);
-
 /// The samples and environment that exist of a case that failed.
 struct PartialSamples {
   records::Environment environment;
@@ -51,6 +45,9 @@ records::Source source_of(const cases::Case& configuration);
 /// Returns the record of a case that failed for the reason `why`.
 records::RunRecord failed_record(const std::string& experiment, const cases::Case& configuration,
                                  int run, const std::string& why, PartialSamples so_far);
+
+/// RunRecord::status of a case that its ranks found, before its first step, to be invalid.
+inline constexpr const char* kRejected = "rejected";
 
 /// The store's key under which rank 0 sets the key of each case that it begins.
 inline constexpr const char* kCurrentCaseKey = "case";
@@ -72,10 +69,9 @@ CompletedCases completed_cases(launch::KeyValueStore& store);
 /// ranks.
 records::RunRecord gather_results(launch::PrefixStore& store, int ranks);
 
-/// Returns the check of the emulated link, from the operations that all ranks of the case posted.
-/// `samples` are those of the same ranks.
-records::LinkCheck gather_link_check(launch::PrefixStore& store, const cases::Case& configuration,
-                                     const std::vector<records::RankSamples>& samples);
+/// Returns the check of the emulated link of the record's case, from the operations that all of its
+/// ranks posted.
+records::LinkCheck gather_link_check(launch::PrefixStore& store, const records::RunRecord& whole);
 
 /// Returns the spans that ranks 0 .. ranks-1 posted, each moved to be `shift_ns` later.  Every
 /// rank's spans are counted from the barrier before the warm-up.

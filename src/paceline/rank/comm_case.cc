@@ -12,13 +12,9 @@
 #include "paceline/base/clock.h"
 #include "paceline/base/error.h"
 #include "paceline/base/text.h"
-#include "paceline/engines/channel_spec.h"
 #include "paceline/engines/engine.h"
 #include "paceline/engines/peer_wait.h"
-#include "paceline/engines/thread_device.h"
 #include "paceline/plan/wire_bytes.h"
-#include "paceline/rank/link_check.h"
-#include "paceline/rank/rank_group.h"
 #include "paceline/runtime/torch_device.h"
 
 namespace paceline::rank {
@@ -215,12 +211,12 @@ std::vector<CommRow> comm_rows(const std::vector<std::string>& operations,
 }
 
 CommSamples measure_operation(engines::Channel& channel, std::string_view operation,
-                              std::int64_t bytes, const CommSetting& setting,
-                              const CommIterations& iterations) {
+                              std::int64_t bytes, const CommIterations& iterations) {
   const at::NoGradGuard no_grad;
-  const at::Device where{setting.device};
+  const at::Device where{iterations.device};
   Operation one(channel, operation, bytes,
-                at::TensorOptions().dtype(type_of(setting.dtype)).device(where), iterations.peers);
+                at::TensorOptions().dtype(type_of(iterations.dtype)).device(where),
+                iterations.peers);
   CommSamples samples;
   samples.bytes = one.bytes();
   engines::Ledger before = channel.ledger();
@@ -253,49 +249,6 @@ CommSamples measure_operation(engines::Channel& channel, std::string_view operat
   if (iterations.checks) {
     samples.wrong_elements = one.count_wrong();
   }
-  return samples;
-}
-
-CommCases::CommCases(const engines::World& world, const CommSetting& setting,
-                     const std::string& name, const engines::PeerWait& peers)
-    : setting_(setting) {
-  type_of(setting.dtype);
-  cases::Case configuration;
-  configuration.device = setting.device;
-  configuration.link = setting.link;
-  const at::Device device = device_of(world, configuration);
-  engines::set_thread_device(device);
-  setting_.device = device.str();
-  link_ = make_link(configuration);
-  engine_ = engines::behind_link(engines::make_engine(setting.engine), link_);
-  engines::ChannelSpec spec =
-      engines::channel_spec(world, name, world.self.world, setting.interface);
-  spec.device = device;
-  spec.timeout = peers.limit();
-  spec.idle = peers.idle;
-  interface_ = spec.interface;
-  channel_ = engine_->connect(spec);
-}
-
-CommCases::~CommCases() = default;
-
-CommSamples CommCases::run(std::string_view operation, std::int64_t bytes,
-                           const CommIterations& iterations) {
-  std::vector<engines::LinkedOperation> linked;
-  CommIterations own = iterations;
-  own.progress = [&](int done, int total) {
-    if (link_ != nullptr && (done == iterations.warmup || done == total)) {
-      linked = link_->take_operations();  // at the first call, those of the warm-up
-    }
-    if (iterations.progress) {
-      iterations.progress(done, total);
-    }
-  };
-  CommSamples samples = measure_operation(*channel_, operation, bytes, setting_, own);
-  if (link_ != nullptr) {
-    link_->take_operations();  // drops the operation that checked the values
-  }
-  samples.linked = std::move(linked);
   return samples;
 }
 

@@ -3,18 +3,14 @@
 
 #include <cstdint>
 #include <functional>
-#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "paceline/engines/link.h"
-#include "paceline/engines/world.h"
-#include "paceline/plan/engine_traits.h"
 
 namespace paceline::engines {
 class Channel;
-class Engine;
 struct PeerWait;
 }  // namespace paceline::engines
 
@@ -45,19 +41,12 @@ std::vector<CommRow> comm_rows(const std::vector<std::string>& operations,
                                const std::vector<std::int64_t>& sizes, std::string_view dtype,
                                std::int64_t world);
 
-/// The engine, the device and the network link that are measured.
-struct CommSetting {
-  std::string engine{plan::engine_for("cpu").name};
-  std::string device = "cpu";
-  std::string dtype = "fp32";  // of comm_dtypes()
-  std::string interface;       // empty: the engine's choice
-  std::string link;            // emulated, "1Gbit,50us"; empty: none
-};
-
-/// How often an operation is performed at one size.
+/// How an operation is performed at one size.
 struct CommIterations {
   int warmup = 3;
   int measured = 20;
+  std::string device = "cpu";
+  std::string dtype = "fp32";  // of comm_dtypes()
   /// Called on every rank before each iteration and after the last one; it may throw.
   std::function<void(int done, int total)> progress{};
   /// How to wait for the other ranks; null: the engine itself waits.
@@ -77,35 +66,12 @@ struct CommSamples {
   std::int64_t began_ns = 0;  // start of the first measured iteration, this rank's clock
 };
 
-/// Performs operations, one after the other, on a channel of the engine that connects all ranks.
-class CommCases {
- public:
-  /// Collective over the world; `name` must be new in the job.  `peers` says how to wait until the
-  /// other ranks connect.
-  CommCases(const engines::World& world, const CommSetting& setting, const std::string& name,
-            const engines::PeerWait& peers);
-  ~CommCases();
-
-  /// Performs warm-up and measured iterations, and then one more, of which every element is checked
-  /// on values that no summation rounds.  A barrier before each operation keeps late ranks out of
-  /// its duration.  Collective.
-  CommSamples run(std::string_view operation, std::int64_t bytes, const CommIterations& iterations);
-
-  const std::string& interface() const { return interface_; }
-
- private:
-  CommSetting setting_;  // its device is this rank's own
-  std::shared_ptr<engines::Link> link_;
-  std::unique_ptr<engines::Engine> engine_;
-  std::unique_ptr<engines::Channel> channel_;
-  std::string interface_;
-};
-
-/// Measures one of plan::kOperations at one size on `channel`.  For messages, every rank sends one
-/// to the next rank and at the same time receives one from the rank before, as sendrecv of
-/// nccl-tests.  Leaves `linked` empty.
+/// Measures one of plan::kOperations at one size on `channel`: performs warm-up and measured
+/// iterations, and then one more, of which every element is checked on values that no summation
+/// rounds.  A barrier before each operation keeps late ranks out of its duration.  For messages,
+/// every rank sends one to the next rank and at the same time receives one from the rank before, as
+/// sendrecv of nccl-tests.  Leaves `linked` empty.  Collective.
 CommSamples measure_operation(engines::Channel& channel, std::string_view operation,
-                              std::int64_t bytes, const CommSetting& setting,
-                              const CommIterations& iterations);
+                              std::int64_t bytes, const CommIterations& iterations);
 
 }  // namespace paceline::rank

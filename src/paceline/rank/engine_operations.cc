@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <functional>
+#include <memory>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -8,15 +10,18 @@
 #include "paceline/base/ranks_per_host.h"
 #include "paceline/cluster/link_spec.h"
 #include "paceline/engines/line_rate.h"
-#include "paceline/engines/peer_wait.h"
 #include "paceline/launch/signals.h"
-#include "paceline/rank/case_record.h"
 #include "paceline/rank/comm_case.h"
 #include "paceline/rank/link_check.h"
+#include "paceline/rank/rank_group.h"
+#include "paceline/rank/warnings.h"
 #include "paceline/rank/workload.h"
 #include "paceline/records/json.h"
 
 namespace paceline::rank {
+
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CommSamples, bytes, duration_ns, wire_bytes, wrong_elements)
+
 namespace {
 
 using nlohmann::json;
@@ -24,21 +29,16 @@ using nlohmann::json;
 // If the ranks are on several hosts (`one_clock` false), times on the emulated link are counted
 // from the first measured operation, which all ranks began together.
 std::string text_of(const CommSamples& samples, bool one_clock) {
-  return json{{"bytes", samples.bytes},
-              {"duration_ns", samples.duration_ns},
-              {"wire_bytes", samples.wire_bytes},
-              {"wrong_elements", samples.wrong_elements},
-              {"linked", to_text(samples.linked, one_clock ? 0 : samples.began_ns)}}
-      .dump();
+  json all = samples;
+  all["linked"] = to_text(samples.linked, one_clock ? 0 : samples.began_ns);
+  return all.dump();
 }
 
 CommSamples samples_from(const std::string& text) {
   const json all = json::parse(text);
-  return {.bytes = all.at("bytes"),
-          .duration_ns = all.at("duration_ns"),
-          .wire_bytes = all.at("wire_bytes"),
-          .wrong_elements = all.at("wrong_elements"),
-          .linked = linked_operations_from(all.at("linked"))};
+  auto samples = all.get<CommSamples>();
+  samples.linked = linked_operations_from(all.at("linked"));
+  return samples;
 }
 
 // Adds a rank's samples to the record, which keeps the longest duration of each iteration.
@@ -62,7 +62,7 @@ void check_link_model(const std::vector<std::vector<engines::LinkedOperation>>& 
   }
 }
 
-// Performs the operations of `paceline comm`, and measures the line rate before and after them.
+// Measures the line rate, and performs the operations of `paceline comm`.
 class EngineOperations final : public Workload {
  public:
   explicit EngineOperations(SessionContext& session)
@@ -76,15 +76,8 @@ class EngineOperations final : public Workload {
 
   std::size_t begin() override {
     session_.report_position("before the first operation");
-    cases_.emplace(world_,
-                   CommSetting{.engine = sweep_.engine,
-                               .device = sweep_.device,
-                               .dtype = sweep_.dtype,
-                               .interface = session_.job.settings.interface,
-                               .link = sweep_.link},
-                   "comm",
-                   engines::PeerWait{.idle = [this] { session_.idle(); }, .timeout = timeout_});
-    measure_line("before");
+    connect();
+    measure_line();
     return rows_.size();
   }
 
@@ -99,9 +92,7 @@ class EngineOperations final : public Workload {
       session_.context.heartbeat.beat(launch::kNoSteps, session_.position);
       session_.progress.show(fmt::format("{}: iteration {} of {}", title, done, total));
     };
-    const CommSamples mine =
-        cases_->run(operation, bytes,
-                    {.warmup = sweep_.warmup, .measured = sweep_.iterations, .progress = progress});
+    const CommSamples mine = measure(operation, bytes, progress);
     session_.progress.clear();
     const auto key = [row](int rank) { return fmt::format("operation/{}/{}", row, rank); };
     session_.store.set(key(world_.self.rank), text_of(mine, engines::on_one_host(world_.hosts)));
@@ -110,27 +101,57 @@ class EngineOperations final : public Workload {
       for (int rank = 0; rank < world_.self.world; ++rank) {
         samples.push_back(samples_from(session_.store.wait(key(rank))));
       }
-      session_.hand_over(records::to_line(records::to_json(record_of(operation, samples), {})));
+      session_.hand_over(
+          records::to_line(records::to_json(record_of(operation, samples), session_.environment)));
     }
   }
 
-  void end() override { measure_line("after"); }
-
  private:
-  void measure_line(const std::string& when) {
-    session_.report_position(fmt::format("at the measurement of the line rate {} the rows", when));
-    double bytes_per_s = 0;
-    if (!sweep_.link.empty()) {
-      bytes_per_s = cluster::parse_link("--link", sweep_.link).bytes_per_s;
-    } else if (world_.self.world > 1) {
-      session_.store.barrier(when, world_.self.world);
-      bytes_per_s =
-          engines::measure_line_rate(world_, session_.store, when, cases_->interface(), timeout_)
-              .bytes_per_s;
+  using Progress = std::function<void(int done, int total)>;
+
+  void connect() {
+    cases::Case c;
+    c.ranks = world_.self.world;
+    c.device = sweep_.device;
+    c.link = sweep_.link;
+    link_ = make_link(c);
+    engine_ = engines::behind_link(engines::make_engine(sweep_.engine), link_);
+    group_ = make_rank_group(world_, c, *engine_, "comm", session_.job.settings.interface);
+    group_.peers.idle = [this] { session_.idle(); };
+    group_.peers.timeout = timeout_;
+    channel_ = rank::connect(group_, "all", world_.self.world);
+  }
+
+  CommSamples measure(const std::string& operation, std::int64_t bytes, const Progress& progress) {
+    std::vector<engines::LinkedOperation> linked;
+    CommSamples samples = measure_operation(
+        *channel_, operation, bytes,
+        {.warmup = sweep_.warmup,
+         .measured = sweep_.iterations,
+         .device = group_.device.str(),
+         .dtype = sweep_.dtype,
+         .progress = [&](int done, int total) {
+           if (link_ != nullptr && (done == sweep_.warmup || done == total)) {
+             linked = link_->take_operations();  // at the first call, those of the warm-up
+           }
+           progress(done, total);
+         }});
+    if (link_ != nullptr) {
+      link_->take_operations();  // drops the operation that checked the values
     }
-    line_bytes_per_s_ = std::max(line_bytes_per_s_, bytes_per_s);
-    if (session_.is_rank_0()) {
-      post_line(*world_.store, line_bytes_per_s_);
+    samples.linked = std::move(linked);
+    return samples;
+  }
+
+  void measure_line() {
+    session_.report_position("at the measurement of the line rate");
+    if (!sweep_.link.empty()) {
+      line_bytes_per_s_ = cluster::parse_link("--link", sweep_.link).bytes_per_s;
+    } else if (world_.self.world > 1) {
+      session_.store.barrier("line", world_.self.world);
+      line_bytes_per_s_ =
+          engines::measure_line_rate(world_, session_.store, "line", group_.interface, timeout_)
+              .bytes_per_s;
     }
   }
 
@@ -144,9 +165,10 @@ class EngineOperations final : public Workload {
     record.engine = sweep_.engine;
     record.device = sweep_.device;
     record.dtype = sweep_.dtype;
-    record.interface = cases_->interface();
+    record.interface = group_.interface;
     record.link = sweep_.link;
     record.warmup = sweep_.warmup;
+    record.line_bytes_per_s = line_bytes_per_s_;
     std::vector<std::vector<engines::LinkedOperation>> linked;
     for (const CommSamples& of_rank : samples) {
       merge(of_rank, record);
@@ -154,6 +176,9 @@ class EngineOperations final : public Workload {
     }
     if (!record.link.empty()) {
       check_link_model(linked, record);
+    }
+    if (auto warning = above_line(record)) {
+      record.warnings.push_back(*std::move(warning));
     }
     return record;
   }
@@ -164,7 +189,10 @@ class EngineOperations final : public Workload {
   const std::chrono::milliseconds timeout_;
   const launch::Heartbeat::Hold hold_;
   const std::vector<CommRow> rows_;
-  std::optional<CommCases> cases_;
+  std::shared_ptr<engines::Link> link_;  // null: the engine's own speed
+  std::unique_ptr<engines::Engine> engine_;
+  RankGroup group_;
+  std::unique_ptr<engines::Channel> channel_;
   double line_bytes_per_s_ = 0;
 };
 

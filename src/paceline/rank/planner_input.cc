@@ -27,8 +27,8 @@ namespace {
 stats::SizedTime time_of(engines::Channel& channel, std::string_view operation, std::int64_t bytes,
                          at::Device device, const engines::PeerWait& peers) {
   const CommSamples samples = measure_operation(
-      channel, operation, bytes, {.device = device.str(), .interface = {}, .link = {}},
-      {.warmup = 2, .measured = 5, .peers = &peers, .checks = false});
+      channel, operation, bytes,
+      {.warmup = 2, .measured = 5, .device = device.str(), .peers = &peers, .checks = false});
   at::Tensor all = at::tensor(samples.duration_ns, at::kDouble).to(device);
   peers.wait_for(channel.all_reduce(all, plan::Reduce::kMax));
   all = all.cpu();

@@ -28,19 +28,6 @@ bool integers_add_up(engines::Channel& channel, const engines::PeerWait& peers) 
   return at::equal(mine.cpu(), expected);
 }
 
-// Connects ranks 0 .. members-1 of the group.
-std::unique_ptr<engines::Channel> connect(const RankGroup& group, const std::string& name,
-                                          int members) {
-  return group.engine->connect({.name = group.name + "/" + name,
-                                .store = group.store,
-                                .rank = group.rank,
-                                .world = members,
-                                .timeout = group.peers.limit(),
-                                .idle = group.peers.idle,
-                                .interface = group.interface,
-                                .device = group.device});
-}
-
 strategies::Guarantee guarantee_of(const cases::Case& configuration) {
   return strategies::strategy_of(configuration).guarantee();
 }

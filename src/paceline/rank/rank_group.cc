@@ -29,6 +29,18 @@ void start_engines(const std::vector<std::string>& names, std::chrono::milliseco
   }
 }
 
+std::unique_ptr<engines::Channel> connect(const RankGroup& group, const std::string& name,
+                                          int members) {
+  return group.engine->connect({.name = group.name + "/" + name,
+                                .store = group.store,
+                                .rank = group.rank,
+                                .world = members,
+                                .timeout = group.peers.limit(),
+                                .idle = group.peers.idle,
+                                .interface = group.interface,
+                                .device = group.device});
+}
+
 RankGroup make_rank_group(const engines::World& world, const cases::Case& configuration,
                           engines::Engine& engine, const std::string& name,
                           const std::string& interface) {

@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,10 @@ at::Device device_of(const engines::World& world, const cases::Case& configurati
 /// bound to its cores.  `timeout` and `idle` are those of Engine::start.
 void start_engines(const std::vector<std::string>& names, std::chrono::milliseconds timeout,
                    const std::function<void()>& idle);
+
+/// Connects ranks 0 .. members-1 of the group; `name` must be new in the group.  Collective.
+std::unique_ptr<engines::Channel> connect(const RankGroup& group, const std::string& name,
+                                          int members);
 
 /// Returns the ranks that run the case together; `name` must be new in the job.  Also sets the
 /// number of compute threads of this process and the calling thread's device.

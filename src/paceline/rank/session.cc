@@ -108,7 +108,6 @@ int run_session(const engines::RankContext& context, const cases::JobSpec& job,
       launch::throw_if_stop_requested();
       workload->perform(item);
     }
-    workload->end();
     if (session.is_rank_0() && hooks.finished) {
       hooks.finished();
     }

@@ -85,8 +85,6 @@ class TrainingCases final : public Workload {
     store.barrier("end", world_.self.world);
   }
 
-  void end() override {}
-
  private:
   using Progress = std::function<void(int done, int total)>;
 
@@ -160,11 +158,11 @@ class TrainingCases final : public Workload {
   void collect(const cases::Case& c, launch::PrefixStore& store, std::int64_t started_ns) {
     records::RunRecord whole = gather_results(store, cases::processes_of(c));
     if (c.discard) {
+      return;
+    }
     describe(c, whole);
     if (is_external(c)) {
       complete_external(whole);
-    }
-      return;
     }
     if (!c.link.empty()) {
       whole.link_check = gather_link_check(store, whole);

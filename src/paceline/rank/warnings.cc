@@ -88,6 +88,16 @@ std::optional<records::Warning> busy_machine(const records::Environment& environ
   return busy;
 }
 
+std::optional<records::Warning> above_line(const records::CommRecord& record) {
+  if (record.line_share().value_or(0) <= 1) {
+    return std::nullopt;
+  }
+  return records::Warning{
+      "above-line", "an operation moved bytes faster than the plain stream",
+      "something else slowed the stream down, or the engine does not use its path",
+      "measure again on an idle machine"};
+}
+
 std::optional<records::Warning> shortened_protocol(const cases::Case& configuration, int runs) {
   const std::string seen = cases::shortened_dlperf(configuration, runs);
   if (seen.empty()) {

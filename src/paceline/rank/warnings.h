@@ -5,6 +5,7 @@
 #include <span>
 #include <string>
 
+#include "paceline/records/comm_record.h"
 #include "paceline/records/run_record.h"
 
 namespace paceline::rank {
@@ -22,6 +23,9 @@ std::optional<records::Warning> busy_warning(const std::string& host, double loa
 /// call, or did on any host when the environment was collected.  `own` is as in busy_warning().
 std::optional<records::Warning> busy_machine(const records::Environment& environment,
                                              const std::string& host, int own);
+
+/// Returns a warning that an operation moved its bytes faster than the line, or nothing.
+std::optional<records::Warning> above_line(const records::CommRecord& record);
 
 /// Returns a warning that a case of DLPerf's protocol has fewer steps or runs than the protocol, or
 /// nothing if it has as many.

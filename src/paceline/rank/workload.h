@@ -59,9 +59,6 @@ class Workload {
 
   /// Performs an item, and on rank 0 hands its record over.
   virtual void perform(std::size_t item) = 0;
-
-  /// Does what remains to be done after the last item.
-  virtual void end() = 0;
 };
 
 /// Returns a workload of every case of one repetition of a sweep (rank/training_cases.cc).
