@@ -13,7 +13,7 @@ def profile(name, layers, samples):
     modules, parameters = [], []
     for layer, sizes, products in layers:
         us = products * 1e-6
-        modules.append({"name": layer, "forward_us": us, "activation_bytes": None})
+        modules.append({"name": layer, "forward_us": us})
         parameters.append({"name": f"{layer}.weight", "sizes": sizes, "module": layer, "backward_us": 2 * us})
     return {
         "paceline_profile": 1,

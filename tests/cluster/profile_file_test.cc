@@ -43,7 +43,6 @@ TEST(ProfileFile, IsReadWithShapeTimesAndOrder) {
   EXPECT_EQ(p.memory, 1000);
   EXPECT_EQ(p.profile.forward, (std::vector<plan::Picoseconds>{1'250'000, 2'000'000}));
   EXPECT_EQ(p.profile.backward, (std::vector<plan::Picoseconds>{4'000'000, 1}));
-  EXPECT_EQ(p.profile.activation_bytes, (std::vector<std::int64_t>{64, 32}));
   EXPECT_EQ(p.model.parameters[0].elements, 6);
   EXPECT_EQ(p.model.parameters[1].module, plan::ModuleId{1});
   EXPECT_EQ(p.model.ready_order,

@@ -42,7 +42,6 @@ TEST(ProfileOfBatch, IsOnTheLineBetweenTwo) {
     EXPECT_FALSE(at.warning);
     EXPECT_EQ(at.profiled.update, 102 * plan::picoseconds_of(1e-6)) << "of the nearer batch";
     EXPECT_FALSE(at.profiled.memory) << "that of another batch is not known";
-    EXPECT_TRUE(at.profiled.profile.activation_bytes.empty());
   }
   EXPECT_EQ(profile_of_batch(two, six, 5).profiled.update, 106 * plan::picoseconds_of(1e-6));
   EXPECT_EQ(times_of(profile_of_batch(two, six, 2)), (Times{10, 20}));

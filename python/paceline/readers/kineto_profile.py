@@ -34,7 +34,7 @@ def profile_of(source, model: str, batch_size: int = None) -> dict:
             raise Invalid(source, f"{one.name} has other operators, parameters, samples or orders than {first.name}")
     dtype, others = _dtype(first, source)
     modules = [
-        {"name": name, "forward_us": _median(one.forward_ns[k] for one in steps), "activation_bytes": None}
+        {"name": name, "forward_us": _median(one.forward_ns[k] for one in steps)}
         for k, name in enumerate(first.modules)
     ]
     parameters = [

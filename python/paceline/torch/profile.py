@@ -219,32 +219,6 @@ def step(subject):
     return forward, ready
 
 
-def activation_bytes(subject, order):
-    """Bytes that each module's forward saves for backward, parameters aside."""
-    own = {p.untyped_storage().data_ptr() for p in subject.model.parameters()}
-    seen, kept = set(own), dict.fromkeys(order, 0)
-    current = order[0]
-
-    def on_enter(name):
-        nonlocal current
-        current = name
-
-    def save(tensor):
-        where = tensor.untyped_storage().data_ptr()
-        if where not in seen:
-            seen.add(where)
-            kept[current] += tensor.untyped_storage().nbytes()
-        return tensor
-
-    handles = subject.watched(on_enter, lambda name: None)
-    with torch.autograd.graph.saved_tensors_hooks(save, lambda t: t):
-        loss = subject.output_loss()
-    del loss
-    for handle in handles:
-        handle.remove()
-    return kept
-
-
 def update_us(subject, repeats):
     """The median time of one SGD update with momentum."""
     optimizer = torch.optim.SGD(
@@ -309,7 +283,6 @@ def profile(subject, name, warmup, steps):
     homes = homes_of(subject, forward, ready)
     modules = [*forward, *(m for m in homes.values() if m not in forward)]
     order = list(ready) + [p for p in subject.parameters if p not in ready]
-    kept = activation_bytes(subject, modules)
 
     def median_us(key, index):
         return statistics.median(m[index].get(key, 0) for m in measured) / 1000
@@ -329,7 +302,6 @@ def profile(subject, name, warmup, steps):
             {
                 "name": module or "(root)",
                 "forward_us": median_us(module, 0),
-                "activation_bytes": kept[module],
             }
             for module in modules
         ],

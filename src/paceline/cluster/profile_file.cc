@@ -90,8 +90,8 @@ class Reader {
   }
 
   void read_modules() {
-    auto& bytes = out_.profile.activation_bytes;
     top_.at("modules").each([&](const JsonPlace& module) {
+      // Older profiles have the bytes that a module keeps for backward, which no prediction uses.
       module.check_keys({"name", "forward_us", "activation_bytes"});
       const std::string& name = module.at("name").text();
       const auto id = static_cast<plan::ModuleId>(module.index);
@@ -100,13 +100,7 @@ class Reader {
       }
       out_.model.modules.push_back(name);
       out_.profile.forward.push_back(microseconds(module.at("forward_us")));
-      if (const auto kept = module.find_known("activation_bytes")) {
-        bytes.push_back(integer(*kept, 0));
-      }
     });
-    if (bytes.size() != module_of_.size() && !bytes.empty()) {
-      top_.fail("activation_bytes: all modules have it or none");
-    }
   }
 
   void read_parameter(const JsonPlace& parameter) {
@@ -175,12 +169,9 @@ double microseconds_of(plan::Picoseconds time) { return static_cast<double>(time
 
 OrderedJson modules_of(const ProfiledModel& profiled) {
   auto all = OrderedJson::array();
-  const auto& bytes = profiled.profile.activation_bytes;
   for (std::size_t m = 0; m < profiled.model.modules.size(); ++m) {
-    OrderedJson one{{"name", profiled.model.modules[m]},
-                    {"forward_us", microseconds_of(profiled.profile.forward[m])}};
-    one["activation_bytes"] = bytes.empty() ? OrderedJson(nullptr) : OrderedJson(bytes[m]);
-    all.push_back(std::move(one));
+    all.push_back({{"name", profiled.model.modules[m]},
+                   {"forward_us", microseconds_of(profiled.profile.forward[m])}});
   }
   return all;
 }

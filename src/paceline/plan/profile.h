@@ -39,9 +39,6 @@ struct LayerProfile {
   /// the start of backward) until this gradient is final.
   std::vector<Picoseconds> backward;
 
-  /// By ModuleId: the bytes kept from forward to backward; empty if unknown.
-  std::vector<std::int64_t> activation_bytes{};
-
   Picoseconds forward_total() const;
   Picoseconds backward_total() const;
 };

@@ -11,7 +11,6 @@
 
 #include "paceline/cluster/link_spec.h"
 #include "paceline/cluster/profile_file.h"
-#include "paceline/networks/network.h"
 #include "paceline/networks/precision.h"
 #include "paceline/plan/wire_bytes.h"
 #include "paceline/rank/comm_case.h"
@@ -73,15 +72,27 @@ plan::LayerProfile share_profile(engines::Channel& channel, plan::LayerProfile p
   return profile;
 }
 
+std::shared_ptr<networks::Network> built_network(const cases::Case& configuration,
+                                                 at::Device device) {
+  auto network = networks::make_network(networks::find_network(configuration.model),
+                                        network_options(configuration), configuration.seed);
+  network->to(device);
+  networks::cast_network(*network,
+                         networks::parameter_dtype(networks::parse_precision(configuration.dtype)));
+  if (configuration.channels_last) {
+    networks::to_channels_last(*network);
+  }
+  network->train();
+  return network;
+}
+
 namespace {
 
 runtime::TracedNetwork traced_for(const cases::Case& configuration) {
   const auto& info = networks::find_network(configuration.model);
   const networks::NetworkOptions options = network_options(configuration);
   const auto dtype = networks::parameter_dtype(networks::parse_precision(configuration.dtype));
-  auto network = networks::make_network(info, options, configuration.seed);
-  networks::cast_network(*network, dtype);
-  network->train();
+  const auto network = built_network(configuration, at::kCPU);
   const networks::Batch two =
       embedding_job_of(configuration)
           ? networks::Batch{.input = at::zeros(

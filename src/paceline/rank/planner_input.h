@@ -12,6 +12,7 @@
 #include "paceline/engines/peer_wait.h"
 #include "paceline/networks/batch.h"
 #include "paceline/networks/catalogue.h"
+#include "paceline/networks/network.h"
 #include "paceline/plan/alpha_beta.h"
 #include "paceline/plan/plan_input.h"
 #include "paceline/plan/profile.h"
@@ -20,6 +21,11 @@ namespace paceline::rank {
 
 /// Returns the options with which a configuration's network is made.
 networks::NetworkOptions network_options(const cases::Case& configuration);
+
+/// Returns the configuration's network on `device`, in training mode and with parameters of the
+/// configuration's type.
+std::shared_ptr<networks::Network> built_network(const cases::Case& configuration,
+                                                 at::Device device);
 
 /// Returns a batch of the first sample twice, with which networks are traced.  Two samples are the
 /// least that batch norm accepts on one pixel.

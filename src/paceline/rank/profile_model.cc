@@ -3,14 +3,10 @@
 
 #include <algorithm>
 #include <ctime>
-#include <functional>
 #include <map>
 #include <memory>
-#include <utility>
 
 #include <ATen/Parallel.h>
-#include <c10/core/Allocator.h>
-#include <c10/util/ThreadLocalDebugInfo.h>
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <torch/csrc/distributed/c10d/HashStore.hpp>
@@ -26,101 +22,12 @@
 #include "paceline/rank/planner_input.h"
 #include "paceline/rank/rank_group.h"
 #include "paceline/rank/trainer.h"
-#include "paceline/runtime/hooks.h"
 #include "paceline/runtime/profile_layers.h"
 #include "paceline/runtime/shape.h"
 #include "paceline/stats/quantile.h"
 
 namespace paceline::rank {
 namespace {
-
-/// Counts the bytes that this thread has allocated and not freed since the meter was made.
-class MemoryMeter final : public c10::MemoryReportingInfoBase {
- public:
-  void reportMemoryUsage(void* /*pointer*/, std::int64_t bytes, std::size_t /*allocated*/,
-                         std::size_t /*reserved*/, c10::Device /*device*/) override {
-    bytes_ += bytes;
-  }
-  bool memoryProfilingEnabled() const override { return true; }
-  std::int64_t bytes() const { return bytes_; }
-
- private:
-  std::int64_t bytes_ = 0;
-};
-
-/// The measured network with all that one of its steps needs.
-class Subject {
- public:
-  explicit Subject(const cases::Case& c)
-      : precision_(networks::parse_precision(c.dtype)), device_(c.device) {
-    const auto& info = networks::find_network(c.model);
-    const networks::NetworkOptions options = network_options(c);
-    network_ = networks::make_network(info, options, c.seed);
-    network_->to(device_);
-    networks::cast_network(*network_, networks::parameter_dtype(precision_));
-    if (c.channels_last) {
-      networks::to_channels_last(*network_);
-    }
-    network_->train();
-    batch_ = networks::make_batch(info, {.batch_size = c.batch_size,
-                                         .seed = c.seed,
-                                         .channels_last = c.channels_last,
-                                         .dtype = networks::parameter_dtype(precision_),
-                                         .device = device_,
-                                         .network = options});
-    traced_ = runtime::trace(network_, c.model, traced_batch(batch_));
-  }
-
-  const plan::ModelShape& shape() const { return traced_.shape; }
-
-  plan::LayerProfile profile(const runtime::ProfileOptions& options) {
-    return runtime::profile_layers(
-        traced_, [this] { return loss(); }, device_, options);
-  }
-
-  /// Runs one forward pass; calls `entered` when the pass enters a module.
-  at::Tensor forward(const std::function<void(plan::ModuleId)>& entered) {
-    runtime::EntryWatch watch(entered);
-    const runtime::BoundGates bound(traced_.gated, watch);
-    if (traced_.gated.front() == nullptr) {
-      entered(plan::ModuleId{0});  // if the root module has no gate
-    }
-    return loss();
-  }
-
- private:
-  at::Tensor loss() {
-    const networks::Autocast autocast(precision_, device_.type());
-    return network_->loss(batch_);
-  }
-
-  networks::Precision precision_;
-  at::Device device_;
-  std::shared_ptr<networks::Network> network_;
-  networks::Batch batch_;
-  runtime::TracedNetwork traced_;
-};
-
-/// Returns the bytes that each module's forward pass leaves allocated.
-std::vector<std::int64_t> activation_bytes(Subject& subject, std::size_t modules) {
-  const auto meter = std::make_shared<MemoryMeter>();
-  std::vector<std::int64_t> kept(modules, 0);
-  std::int64_t before = 0;
-  std::size_t current = modules;
-  const auto close = [&] {
-    if (current < modules) {
-      kept[current] += std::max<std::int64_t>(0, meter->bytes() - before);
-    }
-    before = meter->bytes();
-  };
-  const c10::DebugInfoGuard guard(c10::DebugInfoKind::PROFILER_STATE, meter);
-  const at::Tensor loss = subject.forward([&](plan::ModuleId m) {
-    close();
-    current = plan::index_of(m);
-  });
-  close();
-  return kept;
-}
 
 /// Returns the median time of one update of all parameters, as training performs it.
 std::optional<plan::Picoseconds> update_time(cases::Case c) {
@@ -168,16 +75,30 @@ cluster::ProfiledModel profile_model(const cases::Case& c) {
   reset_peak_memory();
   cluster::ProfiledModel profiled;
   {
-    Subject subject(c);
-    profiled.model = subject.shape();
-    profiled.profile =
-        subject.profile({.warmup = c.warmup,
-                         .repeats = c.steps,
-                         .origin = fmt::format("paceline profile {} on {}, {} threads, {:%Y-%m-%d}",
-                                               c.model, launch::host_name(), at::get_num_threads(),
-                                               fmt::gmtime(std::time(nullptr)))});
+    const at::Device device(c.device);
+    const auto network = built_network(c, device);
+    const networks::Precision precision = networks::parse_precision(c.dtype);
+    const networks::Batch batch = networks::make_batch(
+        networks::find_network(c.model), {.batch_size = c.batch_size,
+                                          .seed = c.seed,
+                                          .channels_last = c.channels_last,
+                                          .dtype = networks::parameter_dtype(precision),
+                                          .device = device,
+                                          .network = network_options(c)});
+    runtime::TracedNetwork traced = runtime::trace(network, c.model, traced_batch(batch));
+    const auto loss = [&] {
+      const networks::Autocast autocast(precision, device.type());
+      return network->loss(batch);
+    };
+    profiled.model = traced.shape;
+    profiled.profile = runtime::profile_layers(
+        traced, loss, device,
+        {.warmup = c.warmup,
+         .repeats = c.steps,
+         .origin = fmt::format("paceline profile {} on {}, {} threads, {:%Y-%m-%d}", c.model,
+                               launch::host_name(), at::get_num_threads(),
+                               fmt::gmtime(std::time(nullptr)))});
     profiled.memory = peak_memory_bytes();
-    profiled.profile.activation_bytes = activation_bytes(subject, profiled.model.modules.size());
   }
   profiled.update = update_time(c);
   profiled.batch_size = c.batch_size;
