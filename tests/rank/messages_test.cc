@@ -103,8 +103,8 @@ TEST(Messages, OfRanksWithOtherPlansAreRejected) {
   });
   for (const std::string& error : errors) {
     EXPECT_EQ(error,
-              "rank 0 sends rank 1 other messages on communicator push than rank 1 expects: every "
-              "rank must be given the same strategy, model and sizes.");
+              "rank 1's plan differs from rank 0's on communicator push: every rank must be given "
+              "the same strategy, model and sizes.");
   }
 }
 

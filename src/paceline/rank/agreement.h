@@ -13,27 +13,17 @@
 
 namespace paceline::rank {
 
-/// The digests (FNV-1a, 64 bits) of a rank's plan on one communicator, over all variants.
-struct PlanDigest {
-  /// The digest of the communicator's engine, of the collectives (pattern, place, counts, types,
-  /// reduction, root and order) and of the order of the parameters in the flat buffers.  It is
-  /// equal on all members whose plans match.
-  std::int64_t collectives = 0;
-  /// For each member, the digest of the sizes and types of the messages sent to that member, and of
-  /// those received from it.  If plans match, the sender's digest of sends equals the receiver's
-  /// digest of receives.
-  std::vector<std::int64_t> sends, receives;
-};
-
-PlanDigest digest_of(const plan::Planner& planner, const plan::PlanInput& input,
-                     const plan::Setup& setup, plan::CommunicatorId on);
+/// Returns, for each communicator, a digest (FNV-1a, 64 bits) of what all ranks do on it by this
+/// rank's planner and input: the collectives (performer, place, pattern, counts, types, reduction,
+/// root and order), the messages (peers, sizes and types), and the order of the parameters in the
+/// flat buffers, over all variants.  The digests of two ranks are equal if both were given the same
+/// strategy, model and sizes.
+std::vector<std::int64_t> plan_digests(const plan::Planner& planner, const plan::PlanInput& input);
 
 /// Compares the digests of all members once, so that no step has to compare shapes.  Collective.
 /// If digests differ, every member throws a UsageError: "rank 2's plan differs from rank 0's on
-/// communicator grad", or "rank 2 sends rank 0 other messages on communicator push than rank 0
-/// expects".
+/// communicator grad".
 void require_agreement(engines::Channel& channel, const plan::Communicator& group,
-                       const PlanDigest& digest, at::Device device,
-                       const engines::PeerWait& peers = {});
+                       std::int64_t digest, at::Device device, const engines::PeerWait& peers = {});
 
 }  // namespace paceline::rank

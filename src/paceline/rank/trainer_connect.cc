@@ -115,6 +115,7 @@ void Trainer::connect() {
   if (largest_operation_ <= kLargestScheduled) {
     of_communication_threads.emplace(Scheduling::kShortSlice);
   }
+  const std::vector<std::int64_t> digests = plan_digests(*planner_, input_);
   runtime::Channels by_id;
   for (const plan::Communicator& group : setup().communicators) {
     by_id.picks.push_back(nullptr);
@@ -129,11 +130,8 @@ void Trainer::connect() {
       pick_channels_.push_back(connect_for_picks(group));
       by_id.picks.back() = pick_channels_.back().get();
     }
-    require_agreement(
-        *channels_.back(), group,
-        digest_of(*planner_, input_, setup(),
-                  static_cast<plan::CommunicatorId>(&group - setup().communicators.data())),
-        ranks_.device, ranks_.peers);
+    require_agreement(*channels_.back(), group, digests[by_id.data.size() - 1], ranks_.device,
+                      ranks_.peers);
   }
   const auto has_performer = [&](plan::Variant variant) {
     return plan::has_performer(planner_->plan(input_, setup(), variant));
