@@ -13,10 +13,9 @@ TEST(ShellWord, QuotesOnlyWhereNeeded) {
   EXPECT_EQ(shell_word("$HOME"), "'$HOME'");
 }
 
-TEST(ShellWords, AreThoseOfTheCommand) {
-  const std::vector<std::string> words{"a", "", "b c", "it's", "\\", "--x=1,2", " ' '"};
-  EXPECT_EQ(shell_words(shell_command(words)), words);
-  EXPECT_TRUE(shell_words("").empty());
+TEST(ShellCommand, QuotesEachWord) {
+  EXPECT_EQ(shell_command({"a", "", "b c", "it's", "\\", "--x=1,2"}),
+            "a '' 'b c' 'it'\\''s' '\\' --x=1,2");
 }
 
 }  // namespace

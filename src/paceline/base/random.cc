@@ -17,19 +17,7 @@ std::uint64_t joined(std::uint32_t lower, std::uint32_t upper) {
   return std::uint64_t{upper} << 32 | lower;
 }
 
-struct Product {
-  std::uint64_t upper, lower;
-};
-
-// Returns the 128-bit product from four 64-bit products, because standard C++ has no wider type.
-Product multiply(std::uint64_t a, std::uint64_t b) {
-  const std::uint64_t ll = std::uint64_t{low(a)} * low(b);
-  const std::uint64_t lh = std::uint64_t{low(a)} * high(b);
-  const std::uint64_t hl = std::uint64_t{high(a)} * low(b);
-  const std::uint64_t hh = std::uint64_t{high(a)} * high(b);
-  const std::uint64_t middle = std::uint64_t{high(ll)} + low(lh) + low(hl);
-  return {.upper = hh + high(lh) + high(hl) + high(middle), .lower = joined(low(ll), low(middle))};
-}
+__extension__ using Product = unsigned __int128;  // a type of GCC and Clang
 
 }  // namespace
 
@@ -81,14 +69,14 @@ double Random::uniform() { return static_cast<double>((*this)() >> 11) * 0x1p-53
 
 std::uint64_t Random::below(std::uint64_t bound) {
   PACELINE_CHECK(bound > 0);
-  Product product = multiply((*this)(), bound);
-  if (product.lower < bound) {
+  Product product = Product{(*this)()} * bound;
+  if (static_cast<std::uint64_t>(product) < bound) {
     const std::uint64_t threshold = (0 - bound) % bound;
-    while (product.lower < threshold) {
-      product = multiply((*this)(), bound);
+    while (static_cast<std::uint64_t>(product) < threshold) {
+      product = Product{(*this)()} * bound;
     }
   }
-  return product.upper;
+  return static_cast<std::uint64_t>(product >> 64);
 }
 
 double Random::normal() {

@@ -30,29 +30,4 @@ std::string shell_command(const std::vector<std::string>& argv) {
   return line;
 }
 
-std::vector<std::string> shell_words(std::string_view command) {
-  std::vector<std::string> words;
-  bool in_word = false;
-  bool quoted = false;
-  for (std::size_t i = 0; i < command.size(); ++i) {
-    const char c = command[i];
-    if (!quoted && c == ' ') {
-      in_word = false;
-      continue;
-    }
-    if (!in_word) {
-      words.emplace_back();
-      in_word = true;
-    }
-    if (c == '\'') {
-      quoted = !quoted;
-    } else if (!quoted && c == '\\' && i + 1 < command.size()) {
-      words.back() += command[++i];
-    } else {
-      words.back() += c;
-    }
-  }
-  return words;
-}
-
 }  // namespace paceline
