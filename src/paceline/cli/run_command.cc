@@ -81,7 +81,7 @@ cases::JobSpec resolve_launched(const cases::RawSettings& raw, cases::JobSpec jo
   const cluster::ClusterChoice choice = choice_of(job.settings);
   if (const auto cluster = cluster_of(choice)) {
     front::reject_hosts(choice, launcher);
-    job.settings.interface = front::interface_here(*cluster, {.interface = job.settings.interface});
+    job.settings.interface = front::interface_here(*cluster, job.settings.interface);
   }
   if (!job.settings.virtual_time.empty()) {
     throw UsageError(

@@ -22,8 +22,11 @@
 #include "paceline/base/error.h"
 #include "paceline/base/file.h"
 #include "paceline/base/process.h"
+#include "paceline/base/spawn.h"
+#include "paceline/base/text.h"
 #include "paceline/case/command.h"
-#include "paceline/front/own_runs.h"
+#include "paceline/launch/child_exit.h"
+#include "paceline/launch/signals.h"
 #include "paceline/rank/external.h"
 #include "paceline/records/store.h"
 
@@ -34,6 +37,8 @@ namespace fs = std::filesystem;
 
 constexpr int kMost = 1 << 16;
 constexpr std::chrono::minutes kDeadline{10};
+// A run that was asked to end has this time to finish its step.
+constexpr std::chrono::seconds kStopGrace{5};
 // The end of BatchSearch::tried if no size was too large.
 constexpr std::string_view kAtBound = ", the bound of the search";
 // The remaining memory is for the system and for other programs.
@@ -82,12 +87,23 @@ cases::Case searched(cases::Case c) {
   return c;
 }
 
-/// Returns the arguments of `paceline run` for the case with a batch size of `batch`.
-std::vector<std::string> run_of(cases::Case c, int batch, const std::string& records) {
+/// Returns the command `paceline run` for the case with a batch size of `batch`.
+Command run_of(cases::Case c, int batch, const std::string& records, const std::string& log) {
   c.batch_size = batch;
-  std::vector<std::string> words = cases::flags_of(c);
-  words.insert(words.begin(), {"run", "--records=" + records, "--runs=1", "--yes"});
-  return words;
+  Command command{.executable = fs::read_symlink("/proc/self/exe"),
+                  .argv = cases::flags_of(c),
+                  .environment = environment_with({}),
+                  .log = log};
+  command.argv.insert(command.argv.begin(),
+                      {"paceline", "run", "--records=" + records, "--runs=1", "--yes"});
+  return command;
+}
+
+/// Returns the last line of a log that is not blank; empty if there is none.
+std::string last_line(const std::string& log) {
+  const std::string text = read_text_if_readable(log).value_or("");
+  const std::vector<std::string> lines = split_lines(trimmed(text));
+  return lines.empty() ? "" : std::string(trimmed(lines.back()));
 }
 
 fs::path make_folder() {
@@ -101,8 +117,7 @@ fs::path make_folder() {
 /// The runs of a search, whose records and output go to a separate folder.
 class Trials {
  public:
-  explicit Trials(std::int64_t limit_bytes)
-      : folder_(make_folder()), limit_bytes_(limit_bytes), runs_(folder_ / "log") {}
+  explicit Trials(std::int64_t limit_bytes) : folder_(make_folder()), limit_bytes_(limit_bytes) {}
   ~Trials() {
     std::error_code unused;
     fs::remove_all(folder_, unused);
@@ -114,8 +129,10 @@ class Trials {
     const std::string records = folder_ / "trial.jsonl";
     fs::remove(records);
     fs::remove_all(folder_ / "trial.logs");
+    fs::remove(log_);
     const MemoryLimit limit(c.device == "cpu" ? std::optional<rlim_t>(limit_bytes_) : std::nullopt);
-    const launch::ChildExit end = runs_.run(run_of(c, batch, records), kDeadline);
+    const launch::ChildExit end = launch::wait_for_child(spawn(run_of(c, batch, records, log_)),
+                                                         signals_, kDeadline, kStopGrace);
     if (end.stop_signal != 0) {
       throw WorldError(fmt::format("batch_size max: stopped by signal {} while {} was tried",
                                    end.stop_signal, batch));
@@ -123,7 +140,7 @@ class Trials {
     if (end.exit_code == 0 && !end.timed_out) {
       return Fit::kFits;
     }
-    const std::string why = end.timed_out ? "it took 10 minutes" : why_not(records);
+    const std::string why = end.timed_out ? "it took 10 minutes" : why_not(records, end.exit_code);
     if (rank::says_out_of_memory(why) || why.find(kNoRoom) != std::string::npos ||
         (c.device == "cpu" && says_any(why + output(), kUnderLimit))) {
       last_rejection_ = why;
@@ -142,7 +159,7 @@ class Trials {
 
  private:
   // Returns the reason in the record; if the run left none, its last line of output.
-  std::string why_not(const std::string& records) const {
+  std::string why_not(const std::string& records, int exit_code) const {
     if (fs::exists(records)) {
       for (const records::RunRecord& record :
            records::read_records(records, records::BrokenTail::kSkip).records) {
@@ -151,7 +168,8 @@ class Trials {
         }
       }
     }
-    return runs_.last_output_line();
+    const std::string said = last_line(log_);
+    return said.empty() ? fmt::format("ended with exit code {}", exit_code) : said;
   }
 
   // Returns what the ranks of the last run printed.
@@ -166,7 +184,8 @@ class Trials {
 
   fs::path folder_;
   std::int64_t limit_bytes_;
-  OwnRuns runs_;
+  std::string log_ = folder_ / "log";
+  launch::SupervisorSignals signals_;  // must exist before any thread of this process
   std::string last_rejection_;
 };
 

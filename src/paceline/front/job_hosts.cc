@@ -7,7 +7,6 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include "paceline/base/clock.h"
 #include "paceline/base/error.h"
 #include "paceline/base/host_text.h"
 #include "paceline/base/text.h"
@@ -23,6 +22,8 @@
 
 namespace paceline::front {
 namespace {
+
+constexpr const char* kSshCommand = "ssh -x -T -o BatchMode=yes";
 
 std::vector<std::string> words_of(const std::string& text) {
   std::istringstream stream(text);
@@ -74,24 +75,21 @@ void check_hosts(const std::vector<launch::HostRanks>& hosts) {
 }
 
 /// Throws if a rendezvous is given: the launcher itself chooses the port for ranks on one host.
-void reject_rendezvous(int world, const HostAccess& access) {
-  if (!access.rendezvous.empty()) {
-    throw UsageError(fmt::format(
-        "--rendezvous {}: is where ranks of several hosts meet, and {} on "
-        "this host; leave it out",
-        access.rendezvous, world == 1 ? "the only one is" : fmt::format("all {} are", world)));
+void reject_rendezvous(int world, const std::string& rendezvous) {
+  if (!rendezvous.empty()) {
+    throw UsageError(
+        fmt::format("--rendezvous {}: is where ranks of several hosts meet, and {} on "
+                    "this host; leave it out",
+                    rendezvous, world == 1 ? "the only one is" : fmt::format("all {} are", world)));
   }
 }
 
-}  // namespace
-
-HostAccess access_of(const cases::Settings& settings) {
-  return {.interface = settings.interface,
-          .rendezvous = settings.rendezvous,
-          .ssh_command = settings.ssh_command};
+// Returns the network interface of a host: the one that the user named, else the cluster file's.
+const std::string& interface_of(const cluster::ClusterHost& host, const std::string& named) {
+  return named.empty() ? host.interface : named;
 }
 
-void assign_ranks(const cluster::Cluster& cluster, int world, const HostAccess& access,
+void assign_ranks(const cluster::Cluster& cluster, int world, const cases::Settings& settings,
                   launch::JobLaunch& launch) {
   const auto counts = cluster::ranks_per_host(cluster, world);
   launch.hosts.clear();
@@ -105,37 +103,40 @@ void assign_ranks(const cluster::Cluster& cluster, int world, const HostAccess& 
   const launch::HostRanks& here = launch.hosts.front();
   cases::check_ranks_here(fmt::format("host '{}'", here.host), here.ranks, cases::usable_cores());
   if (launch.hosts.size() == 1) {
-    reject_rendezvous(world, access);
+    reject_rendezvous(world, settings.rendezvous);
     return;
   }
   if (launch.hosts.front().host == "localhost") {
     launch.hosts.front().host = launch::host_name();
   }
-  if (access.rendezvous.empty()) {
-    launch.address = own_address(interface_of(cluster.hosts.front(), access));
+  if (settings.rendezvous.empty()) {
+    launch.address = own_address(interface_of(cluster.hosts.front(), settings.interface));
   } else {
-    set_rendezvous(access.rendezvous, launch);
+    set_rendezvous(settings.rendezvous, launch);
   }
-  launch.ssh = words_of(access.ssh_command.empty() ? kSshCommand : access.ssh_command);
+  launch.ssh = words_of(settings.ssh_command.empty() ? kSshCommand : settings.ssh_command);
   if (launch.ssh.empty()) {
     throw UsageError("--ssh-command: is blank; it names a program");
   }
   launch.variables = records::allowed_variables(environ);
 }
 
+}  // namespace
+
 launch::JobLaunch launch_of_ranks(int world, const std::optional<cluster::Cluster>& cluster,
-                                  const HostAccess& access, double timeout) {
+                                  const cases::Settings& settings) {
   launch::JobLaunch launch;
   launch.serve_store = engines::serve_key_value_store;
-  launch.supervise.heartbeat_timeout = to_milliseconds(timeout);
+  launch.supervise.heartbeat_timeout = settings.timeout_ms();
   if (cluster) {
-    assign_ranks(*cluster, world, access, launch);
+    assign_ranks(*cluster, world, settings, launch);
   } else {
     launch.hosts = {{.host = launch::host_name(), .ranks = world, .argv = {}}};
   }
   for (std::size_t i = 0; i < launch.hosts.size(); ++i) {
     launch.hosts[i].argv = rank::rank_command(
-        timeout, cluster ? interface_of(cluster->hosts[i], access) : access.interface);
+        settings.timeout,
+        cluster ? interface_of(cluster->hosts[i], settings.interface) : settings.interface);
   }
   return launch;
 }
@@ -154,17 +155,13 @@ void serve_by_mpirun(const std::string& engine, launch::JobLaunch& launch) {
   launch.mpirun = mpirun;
 }
 
-std::string interface_of(const cluster::ClusterHost& host, const HostAccess& access) {
-  return access.interface.empty() ? host.interface : access.interface;
-}
-
-std::string interface_here(const cluster::Cluster& cluster, const HostAccess& access) {
+std::string interface_here(const cluster::Cluster& cluster, const std::string& named) {
   for (const cluster::ClusterHost& host : cluster.hosts) {
     if (host.name != "localhost" && launch::is_this_host(host.name)) {
-      return interface_of(host, access);
+      return interface_of(host, named);
     }
   }
-  return access.interface;
+  return named;
 }
 
 void reject_hosts(const cluster::ClusterChoice& choice, const std::string& launcher) {

@@ -252,8 +252,7 @@ int run_operations(const cases::JobSpec& job, const std::optional<cluster::Clust
 
 launch::JobLaunch launch_of_job(const cases::JobSpec& job,
                                 const std::optional<cluster::Cluster>& cluster) {
-  launch::JobLaunch launch =
-      launch_of_ranks(cases::ranks_of(job), cluster, access_of(job.settings), job.settings.timeout);
+  launch::JobLaunch launch = launch_of_ranks(cases::ranks_of(job), cluster, job.settings);
   for (const std::string& engine : cases::engines_of(job)) {
     serve_by_mpirun(engine, launch);
   }
