@@ -304,7 +304,7 @@ class Expansion {
     check_tables(c, machine_, where);
     const bool placed = !c.ranks_per_host.empty();
     place_ranks(c, machine_, where);
-    settle_outside(c, machine_, where);
+    resolve_outside(c, machine_, where);
     if (rows_of_all_ && c.not_run.empty() && c.device == "cpu" && c.dtype != "fp32" &&
         !machine_.native_bf16) {
       c.not_run = fmt::format("{}: the CPU has no bf16", c.dtype);

@@ -87,7 +87,7 @@ void reject_keys_of_commands(const Case& c, const Where& where) {
   }
 }
 
-void settle_command(Case& c, const MachineFacts& machine, const Where& where) {
+void resolve_command(Case& c, const MachineFacts& machine, const Where& where) {
   if (!c.framework.empty()) {
     throw UsageError(fmt::format("{}: the case has a framework too, {}; give one of the two",
                                  where("command"), c.framework));
@@ -175,7 +175,7 @@ std::string lack_of(const Adapter& adapter, const Case& c, const MachineFacts& m
   return "";
 }
 
-void settle_framework(Case& c, const MachineFacts& machine, const Where& where) {
+void resolve_framework(Case& c, const MachineFacts& machine, const Where& where) {
   const auto adapter = find_adapter(machine.adapters, c.framework);
   if (!adapter && is_adapter_path(c.framework)) {
     throw UsageError(fmt::format("{}: there is no file '{}'", where("framework"), c.framework));
@@ -209,10 +209,10 @@ void settle_framework(Case& c, const MachineFacts& machine, const Where& where) 
 }
 
 // A case with the user's own network keeps its strategy, which also gives it its label.
-void settle_own_network(Case& c, const MachineFacts& machine, const Where& where) {
+void resolve_own_network(Case& c, const MachineFacts& machine, const Where& where) {
   const std::string label = c.label;
   c.framework = kOwnNetwork;
-  settle_framework(c, machine, where);
+  resolve_framework(c, machine, where);
   c.label = label;
 }
 
@@ -237,7 +237,7 @@ std::string status_of_not_run(const Case& c) {
   return absent ? "not-installed" : "unsupported";
 }
 
-void settle_outside(Case& c, const MachineFacts& machine, const Where& where) {
+void resolve_outside(Case& c, const MachineFacts& machine, const Where& where) {
   if (c.framework == kPaceline) {
     c.framework = "";
   }
@@ -245,7 +245,7 @@ void settle_outside(Case& c, const MachineFacts& machine, const Where& where) {
     reject_keys_of_commands(c, where);
   }
   if (has_own_network(c) && c.framework.empty() && c.strategy != kExternalStrategy) {
-    settle_own_network(c, machine, where);
+    resolve_own_network(c, machine, where);
     return;
   }
   if (!is_outside(c)) {
@@ -265,9 +265,9 @@ void settle_outside(Case& c, const MachineFacts& machine, const Where& where) {
   }
   c.strategy = kExternalStrategy;
   if (c.command.empty()) {
-    settle_framework(c, machine, where);
+    resolve_framework(c, machine, where);
   } else {
-    settle_command(c, machine, where);
+    resolve_command(c, machine, where);
   }
 }
 

@@ -38,6 +38,6 @@ std::string status_of_not_run(const Case& c);
 /// Sets what follows from `framework` and `command`: strategy, launcher, engine, label, and the
 /// reason why the case cannot run here (`not_run`). Throws UsageError, one sentence, for unknown
 /// names and for values that contradict each other.
-void settle_outside(Case& c, const MachineFacts& machine, const Where& where);
+void resolve_outside(Case& c, const MachineFacts& machine, const Where& where);
 
 }  // namespace paceline::cases

@@ -181,7 +181,7 @@ int run_here(const cases::RawSettings& raw, cases::JobSpec job,
         std::max(job.experiment.runs, static_cast<int>(stats::kFewestForSequential));
   }
   const auto narrowing = narrowing_of(until, job.experiment.runs);
-  front::settle_largest_batches(job.experiment, job.settings);
+  front::resolve_largest_batches(job.experiment, job.settings);
   return front::run_job(std::move(job), cluster, narrowing);
 }
 

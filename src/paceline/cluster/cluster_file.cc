@@ -56,13 +56,13 @@ LinkFit read_fit(const Section& section) {
     section.reject("ranks_per_host", fmt::format("[{}]", fmt::join(fit.ranks_per_host, ", ")),
                    fmt::format("the sum must be ranks, {}", fit.ranks));
   }
-  fit.error_percent = section.magnitude("error_percent");
+  fit.error_percent = section.non_negative("error_percent");
   section.each("pieces", "[[links.fits.pieces]]", "from_bytes alpha beta_ps_per_byte",
                [&](const Section& piece) {
                  fit.line.pieces.push_back(
                      {.from_bytes = piece.integer("from_bytes", 0),
                       .alpha = parse_duration_ps(piece.where("alpha"), piece.text("alpha", "0s")),
-                      .beta_ps_per_byte = piece.magnitude("beta_ps_per_byte").value_or(0)});
+                      .beta_ps_per_byte = piece.non_negative("beta_ps_per_byte").value_or(0)});
                });
   if (!fit.line.known()) {
     section.reject("pieces", "[]", "a fit has at least one piece");
@@ -77,11 +77,11 @@ LinkCalibration read_calibration(const Section& section) {
   };
   LinkCalibration found;
   found.engine = section.one_of("engine", kFitEngines).value_or("");
-  found.share = section.magnitude("share");
+  found.share = section.non_negative("share");
   found.base_ps = duration("base");
   found.hop_ps = duration("hop");
-  found.error_percent = section.magnitude("error_percent");
-  found.doubling_percent = section.magnitude("doubling_percent");
+  found.error_percent = section.non_negative("error_percent");
+  found.doubling_percent = section.non_negative("doubling_percent");
   found.from_bytes = section.integer("from_bytes", 0);
   found.to_bytes = section.integer("to_bytes", 0);
   found.ranks = section.counts("ranks");

@@ -37,7 +37,7 @@ struct TuningFile {
 
 template <class Number = double>
 std::array<Number, 3> three(const Section& table, std::string_view key) {
-  const std::vector<double> all = table.magnitudes(key);
+  const std::vector<double> all = table.non_negatives(key);
   if (all.size() != 3) {
     table.reject(key, fmt::format("{} numbers", all.size()), "must be three");
   }
@@ -58,8 +58,8 @@ Generation generation_from(const Section& entry) {
   Generation generation;
   generation.devices = entry.texts("devices");
   generation.nvlink_devices = entry.texts("nvlink_devices");
-  generation.nvlink = entry.magnitude("nvlink").value_or(0);
-  generation.nvlink_share = entry.magnitude("nvlink_share").value_or(1);
+  generation.nvlink = entry.non_negative("nvlink").value_or(0);
+  generation.nvlink_share = entry.non_negative("nvlink_share").value_or(1);
   NcclTuning& tuning = generation.tuning;
   tuning.generation = entry.text("name");
   tuning.ll_rate = three(entry, "ll_rate");
@@ -67,17 +67,17 @@ Generation generation_from(const Section& entry) {
   tuning.tree_ll128 = three(entry, "tree_ll128");
   tuning.tree = three(entry, "tree");
   tuning.nvls_tree = three(entry, "nvls_tree");
-  tuning.plateau = entry.magnitude("plateau").value_or(1);
+  tuning.plateau = entry.non_negative("plateau").value_or(1);
   tuning.channels = entry.integer("channels", 1, 1, 64);
-  tuning.nvls_share = entry.magnitude("nvls_share").value_or(0);
+  tuning.nvls_share = entry.non_negative("nvls_share").value_or(0);
   tuning.nvls_channels = three<int>(entry, "nvls_channels");
   return generation;
 }
 
 NcclModelError error_from(const Section& entry) {
   NcclModelError error;
-  error.below_2_mib = entry.magnitude("below_2_mib").value_or(0);
-  error.from_2_mib = entry.magnitude("from_2_mib").value_or(0);
+  error.below_2_mib = entry.non_negative("below_2_mib").value_or(0);
+  error.from_2_mib = entry.non_negative("from_2_mib").value_or(0);
   error.from_bytes = entry.integer("from_bytes", 0);
   error.to_bytes = entry.integer("to_bytes", 0);
   const std::vector<int> ranks = entry.counts("ranks");
@@ -96,7 +96,7 @@ TuningFile read_tuning(std::string_view text) {
   file.network = times(whole, "network_hop_us");
   whole.table("tree_correction", "", [&](const Section& trees) {
     for (std::size_t p = 0; p < kNcclProtocols.size(); ++p) {
-      file.tree_correction[p] = trees.magnitudes(name_of(kNcclProtocols[p]));
+      file.tree_correction[p] = trees.non_negatives(name_of(kNcclProtocols[p]));
     }
   });
   whole.each("generations", "[[generations]]",
@@ -106,8 +106,8 @@ TuningFile read_tuning(std::string_view text) {
              [&](const Section& entry) { file.generations.push_back(generation_from(entry)); });
   PACELINE_CHECK(!file.generations.empty());
   whole.each("links", "[[links]]", "name source share latency_us", [&](const Section& entry) {
-    file.links[entry.text("name")] = {.share = entry.magnitude("share").value_or(1),
-                                      .extra_us = entry.magnitude("latency_us").value_or(0)};
+    file.links[entry.text("name")] = {.share = entry.non_negative("share").value_or(1),
+                                      .extra_us = entry.non_negative("latency_us").value_or(0)};
   });
   constexpr std::string_view kErrorKeys = "below_2_mib from_2_mib from_bytes to_bytes ranks";
   whole.table("error_on_one_host", kErrorKeys,

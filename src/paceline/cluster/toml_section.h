@@ -149,7 +149,7 @@ class Section {
   }
 
   /// Returns a number that is not negative, or nothing if the key is missing.
-  std::optional<double> magnitude(std::string_view key) const {
+  std::optional<double> non_negative(std::string_view key) const {
     const auto given = number(key);
     if (given && !(*given >= 0 && std::isfinite(*given))) {
       reject(key, fmt::format("{}", *given), "must be a number, 0 or more");
@@ -158,7 +158,7 @@ class Section {
   }
 
   /// Returns a list of numbers that are not negative; empty if the key is missing.
-  std::vector<double> magnitudes(std::string_view key) const {
+  std::vector<double> non_negatives(std::string_view key) const {
     std::vector<double> found;
     const toml::node* node = table_.get(key);
     if (node == nullptr) {

@@ -245,7 +245,7 @@ BatchSearch search_batch(int unit, int most, const std::function<Fit(int)>& fits
   return search;
 }
 
-void settle_largest_batches(cases::Experiment& experiment, const cases::Settings& settings) {
+void resolve_largest_batches(cases::Experiment& experiment, const cases::Settings& settings) {
   const auto is_largest = [](const cases::Case& c) {
     return c.batch_size == cases::kLargestBatch && c.not_run.empty();
   };

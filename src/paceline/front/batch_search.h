@@ -33,6 +33,6 @@ BatchSearch search_batch(int unit, int most, const std::function<Fit(int)>& fits
 /// limit is that of this host divided by the most ranks of a case.  With `resume`, a size is taken
 /// from the record file if it has one.  Throws UsageError if no size fits, if all sizes up to the
 /// bound of the search fit, and if a run fails for another reason than its size.
-void settle_largest_batches(cases::Experiment& experiment, const cases::Settings& settings);
+void resolve_largest_batches(cases::Experiment& experiment, const cases::Settings& settings);
 
 }  // namespace paceline::front

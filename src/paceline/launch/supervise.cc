@@ -294,11 +294,11 @@ class Supervision {
   // killed by this process. A cause that is a consequence gets more time to be replaced.
   void end_all_once_explained() {
     const auto waited = now() - *failed_at_;
-    if (waited < options_.settle_time) {
+    if (waited < options_.notice_time) {
       return;
     }
     auto cause = find_cause(children_, silent_, store_);
-    if (cause.consequence && waited < options_.settle_time + options_.failure_grace) {
+    if (cause.consequence && waited < options_.notice_time + options_.failure_grace) {
       return;
     }
     set_cause(std::move(cause));

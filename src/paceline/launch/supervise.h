@@ -33,7 +33,7 @@ struct SuperviseOptions {
   std::chrono::milliseconds failure_grace{3'000};
   /// The time that is allowed, after the first death, for further deaths and notices that explain
   /// it to arrive.
-  std::chrono::milliseconds settle_time{500};
+  std::chrono::milliseconds notice_time{500};
   /// Called several times a second while a child runs. If it throws, the children are killed.
   std::function<void()> on_tick{};
   /// Returns whether something else has ended that all ranks depend on, as a text that follows the

@@ -21,7 +21,7 @@ using cluster::Section;
 
 /// Returns a number that is at least 0.
 double at_least_0(const Section& entry, std::string_view key, double fallback) {
-  const double number = entry.magnitude(key).value_or(fallback);
+  const double number = entry.non_negative(key).value_or(fallback);
   if (number >= 1e12) {
     entry.reject(key, fmt::format("{}", number), "must be below 1e12");
   }
