@@ -125,7 +125,7 @@ TEST(Keys, EveryCaseKeyButLabelAndDiscardShapesTheCase) {
     }
     // Keys of embedding tables shape the cases of models that have some.
     Case plain;
-    if (key.group == Group::kEmbeddings) {
+    if (key.of.part == Part::kTables) {
       plain.model = "hybrid";
     }
     Case changed = plain;

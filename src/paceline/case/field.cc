@@ -36,10 +36,8 @@ Number numeric(const Field& key, const std::string& text, const std::string& whe
   const bool digits =
       !text.empty() && std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; });
   if (!value && digits) {
-    throw UsageError(
-        fmt::format("{}: '{}' is more than {}, the most there can "
-                    "be",
-                    where, text, std::numeric_limits<Number>::max()));
+    throw UsageError(fmt::format("{}: '{}' is more than {}, the most there can be", where, text,
+                                 std::numeric_limits<Number>::max()));
   }
   if (!value || !in_range(key, static_cast<double>(*value))) {
     reject(key, text, where);
@@ -169,12 +167,12 @@ bool is_case_key(const Field& key) { return key.of.part != Part::kSettings; }
 
 bool is_switch(const Field& key) { return std::holds_alternative<bool>(usual_value(key)); }
 
-std::string_view title_of(Group group) {
+std::string_view title_of(Part part) {
   constexpr auto kTitles = std::to_array<std::string_view>(
-      {"Model and data", "Embedding tables", "Ranks and exchange", "Device and engine",
-       "Experiment and measuring", "Training", "Frameworks and commands", "Output", "Launch"});
-  static_assert(kTitles.size() == static_cast<std::size_t>(Group::kLaunch) + 1);
-  return kTitles[static_cast<std::size_t>(group)];
+      {"Network", "Training", "Embedding tables", "Exchange", "Machine", "Measured window",
+       "Frameworks and commands", "Row", "The whole run"});
+  static_assert(kTitles.size() == static_cast<std::size_t>(Part::kSettings) + 1);
+  return kTitles[static_cast<std::size_t>(part)];
 }
 
 Value usual_value(const Field& field) {
@@ -198,19 +196,8 @@ std::string allowed_text(const Field& key) { return std::visit(Allowed{key}, usu
 
 std::string text_of(const Value& value) { return std::visit(Text{}, value); }
 
-template <class Owner>
-std::string read_key(const Field& key, const Owner& from) {
-  return text_of(access_of<Owner>(key).get(from));
+Value value_from(const Field& key, const std::string& text, const std::string& where) {
+  return std::visit(TextReading{key, text, where}, usual_value(key));
 }
-
-template <class Owner>
-void assign_key(const Field& key, const std::string& text, const std::string& where, Owner& to) {
-  access_of<Owner>(key).set(to, std::visit(TextReading{key, text, where}, usual_value(key)));
-}
-
-template std::string read_key(const Field&, const Case&);
-template std::string read_key(const Field&, const Settings&);
-template void assign_key(const Field&, const std::string&, const std::string&, Case&);
-template void assign_key(const Field&, const std::string&, const std::string&, Settings&);
 
 }  // namespace paceline::cases

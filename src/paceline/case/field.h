@@ -36,19 +36,6 @@ enum class Part : std::uint8_t {
   kSettings  // members of Settings, for the whole run
 };
 
-/// The title under which --help shows a key.
-enum class Group : std::uint8_t {
-  kModel,
-  kEmbeddings,
-  kExchange,
-  kMachine,
-  kMeasuring,
-  kTraining,
-  kOutside,
-  kOutput,
-  kLaunch
-};
-
 using Value =
     std::variant<std::string, int, double, bool, std::uint64_t, std::vector<int>, Variables>;
 
@@ -57,7 +44,6 @@ template <class Owner>
 struct Access {
   Value (*get)(const Owner&);
   void (*set)(Owner&, Value);
-  bool (*same)(const Owner&, const Owner&);
   const void* (*address)(const Owner&);
 };
 
@@ -85,20 +71,19 @@ struct InJson {
 struct Field {
   std::string_view name = {};     // "bucket_mb"; empty: no key of files and flags
   std::string_view metavar = {};  // placeholder of the value in --help
-  std::string_view help;
   Member of;
-  Group group{};
   std::span<const std::string_view> allowed = {};  // empty: any
   double minimum = -std::numeric_limits<double>::infinity();
   double maximum = std::numeric_limits<double>::infinity();
-  std::string_view words = {};     // words that are allowed in place of a number
   std::string_view fallback = {};  // default, if it is not the member's
   bool in_file = true;             // false: a flag only
   char letter = 0;                 // letter of a short flag, as in -H
   std::string_view also = {};      // a second name of the flag
-  std::string_view legacy = {};    // other benchmarks' or former names, separated by blanks
   bool in_key = true;              // it influences the result
   InJson json = {};
+  std::string_view words = {};   // words that are allowed in place of a number
+  std::string_view legacy = {};  // other benchmarks' or former names, separated by blanks
+  std::string_view help;
 
   std::string_view json_name() const { return json.name.empty() ? name : json.name; }
 };
@@ -126,8 +111,8 @@ std::string flag_of(const Field& key);
 bool is_case_key(const Field& key);
 bool is_switch(const Field& key);
 
-/// Title of a group in --help and the docs.
-std::string_view title_of(Group group);
+/// The title under which --help shows the keys of a part.
+std::string_view title_of(Part part);
 
 /// The value of the field in a new case, or in new settings.
 Value usual_value(const Field& field);
@@ -148,14 +133,21 @@ std::string allowed_text(const Field& key);
 /// The value in the notation of files and flags.
 std::string text_of(const Value& value);
 
+/// Parses a text in that notation. `where` names its origin ("--ranks", "quick.toml:7: ranks").
+/// Throws UsageError with origin, text and what is allowed.
+Value value_from(const Field& key, const std::string& text, const std::string& where);
+
 /// The value of the key's field as text. An owner is a case or settings.
 template <class Owner>
-std::string read_key(const Field& key, const Owner& from);
+std::string read_key(const Field& key, const Owner& from) {
+  return text_of(access_of<Owner>(key).get(from));
+}
 
-/// Parses `text` into the key's field. `where` names the origin of the text ("--ranks",
-/// "quick.toml:7: ranks"). Throws UsageError with origin, value and what is allowed.
+/// Assigns the value that `text` has by value_from() to the key's field.
 template <class Owner>
-void assign_key(const Field& key, const std::string& text, const std::string& where, Owner& to);
+void assign_key(const Field& key, const std::string& text, const std::string& where, Owner& to) {
+  access_of<Owner>(key).set(to, value_from(key, text, where));
+}
 
 namespace detail {
 
@@ -192,7 +184,6 @@ constexpr Member member() {
       detail::part_of<S>(),
       Access<Owner>{.get = [](const Owner& from) { return Value(std::in_place_type<T>, from.*M); },
                     .set = [](Owner& to, Value value) { to.*M = std::get<T>(std::move(value)); },
-                    .same = [](const Owner& a, const Owner& b) { return a.*M == b.*M; },
                     .address = [](const Owner& of) -> const void* { return &(of.*M); }}};
 }
 

@@ -19,10 +19,15 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string described(const Field& key) {
-  const std::string fallback = default_text(key);
+std::string described(const Field& key, const std::string& fallback) {
   const bool shown = !fallback.empty() && key.name != "name" && !is_switch(key);
   return shown ? fmt::format("{} [{}]", key.help, fallback) : std::string(key.help);
+}
+
+/// The names of the key's flag, as CLI11 takes them.
+std::string names_of_flag(const Field& key) {
+  return (key.letter == 0 ? "" : fmt::format("-{},", key.letter)) + flag_of(key) +
+         (key.also.empty() ? "" : fmt::format(",{}", key.also));
 }
 
 /// Throws UsageError for an empty value, which would silently stand for the default.
@@ -37,6 +42,31 @@ void reject_empty(const std::vector<RawValue>& values) {
 
 }  // namespace
 
+template <class Owner>
+std::vector<CLI::Option*> add_key_flags(CLI::App& app, const std::vector<std::string_view>& names,
+                                        Owner& to) {
+  std::vector<CLI::Option*> options;
+  for (const std::string_view name : names) {
+    Field key = *find_key(name);
+    key.words = {};
+    const auto take = [key, &to](const std::string& text) {
+      assign_key(key, text, flag_of(key), to);
+    };
+    const std::string help = described(key, read_key(key, to));
+    options.push_back(is_switch(key)
+                          ? app.add_flag_callback(
+                                names_of_flag(key), [take] { take("true"); }, help)
+                          : app.add_option_function<std::string>(names_of_flag(key), take, help)
+                                ->type_name(std::string(key.metavar)));
+  }
+  return options;
+}
+
+template std::vector<CLI::Option*> add_key_flags(CLI::App&, const std::vector<std::string_view>&,
+                                                 Case&);
+template std::vector<CLI::Option*> add_key_flags(CLI::App&, const std::vector<std::string_view>&,
+                                                 Settings&);
+
 Flags::Flags(CLI::App& app) {
   app.add_option("experiment", experiment_, "file, or the name of one in experiments/");
   app.add_option(
@@ -47,14 +77,12 @@ Flags::Flags(CLI::App& app) {
       ->type_name("NAME");
   for (const Field& key : keys()) {
     std::vector<std::string>& texts = texts_[std::string(key.name)];
-    std::string flag =
-        key.letter == 0 ? flag_of(key) : fmt::format("-{},{}", key.letter, flag_of(key));
-    flag += key.also.empty() ? "" : fmt::format(",{}", key.also);
-    CLI::Option* option = is_switch(key) ? app.add_flag(flag, texts, described(key))
-                                         : app.add_option(flag, texts, described(key))
+    const std::string help = described(key, default_text(key));
+    CLI::Option* option = is_switch(key) ? app.add_flag(names_of_flag(key), texts, help)
+                                         : app.add_option(names_of_flag(key), texts, help)
                                                ->allow_extra_args(false)
                                                ->type_name(std::string(key.metavar));
-    option->group(std::string(title_of(key.group)));
+    option->group(std::string(title_of(key.of.part)));
   }
 }
 

@@ -3,13 +3,15 @@
 
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "paceline/case/raw_settings.h"
 
 namespace CLI {
 class App;
-}
+class Option;
+}  // namespace CLI
 
 namespace paceline::cases {
 
@@ -38,6 +40,13 @@ class Flags {
   std::string section_;
   std::map<std::string, std::vector<std::string>, std::less<>> texts_;
 };
+
+/// Adds the flags of some keys to a command that runs one job: each takes one value, which it
+/// assigns to `to`, whose values are the defaults. Words in place of numbers are not accepted. An
+/// owner is a case or settings, and must outlive the parsing.
+template <class Owner>
+std::vector<CLI::Option*> add_key_flags(CLI::App& app, const std::vector<std::string_view>& names,
+                                        Owner& to);
 
 /// The path of an experiment: `name` itself if it is a file, else experiments/<name>.toml below one
 /// of `roots`. Otherwise throws UsageError that lists the known experiments.

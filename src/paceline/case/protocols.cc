@@ -15,14 +15,10 @@ namespace {
 
 /// Parses `text` as a number of ranks. Throws UsageError that rejects any other text.
 int number_of(const std::string& text, const RawValue& ranks) {
-  Case configuration;
-  try {
-    assign_key(*find_key("ranks"), text, ranks.where, configuration);
-  } catch (const UsageError&) {
-    // The error is thrown for the whole value, which the user recognizes.
-    assign_key(*find_key("ranks"), ranks.text, ranks.where, configuration);
-  }
-  return configuration.ranks;
+  const Field& key = *find_key("ranks");
+  // An error names the whole value, which the user recognizes.
+  const bool valid = number_from<int>(text).value_or(0) >= key.minimum;
+  return std::get<int>(value_from(key, valid ? text : ranks.text, ranks.where));
 }
 
 }  // namespace

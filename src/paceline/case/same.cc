@@ -19,7 +19,8 @@ bool is_any_of(const Field& field, Fields some) {
 
 bool is_same(const Field& field, const Case& a, const Case& b) {
   const bool used = field.of.part != Part::kTables || a.has_tables() || b.has_tables();
-  return !used || (access_of<Case>(field).same(a, b) && is_stated(field, a) == is_stated(field, b));
+  return !used ||
+         (value_of(field, a) == value_of(field, b) && is_stated(field, a) == is_stated(field, b));
 }
 
 bool is_left_out(const Field& field, const Case& c, const Value& value) {
@@ -94,7 +95,7 @@ const Field* difference_in(const Case& a, const Case& b, Fields in) {
   const auto all = fields();
   const auto found = std::ranges::find_if(all, [&](const Field& field) {
     return is_any_of(field, in) && is_stated(field, a) && is_stated(field, b) &&
-           !access_of<Case>(field).same(a, b);
+           value_of(field, a) != value_of(field, b);
   });
   return found == all.end() ? nullptr : &*found;
 }

@@ -42,18 +42,6 @@ Variables variables_from(const std::string& text, const std::string& where) {
   if (text.empty()) {
     return {};
   }
-  if (text.starts_with('{')) {
-    Variables variables;
-    try {
-      variables = nlohmann::json::parse(text).get<Variables>();
-    } catch (const nlohmann::json::exception& error) {
-      throw UsageError(fmt::format("{}: {}", where, error.what()));
-    }
-    for (const auto& [name, value] : variables) {
-      check_name(name, where);
-    }
-    return variables;
-  }
   const std::size_t equals = text.find('=');
   if (equals == std::string::npos) {
     throw UsageError(fmt::format("{}: '{}' is not NAME=VALUE", where, text));
