@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <optional>
 #include <sstream>
 #include <utility>
 
@@ -23,8 +22,19 @@
 namespace paceline::cases {
 namespace {
 
-/// The part of a file in which a key was found.
-enum class Level { kTop, kCase, kSweep };
+namespace fs = std::filesystem;
+
+/// The path of a profile as it is written or, if there is no such file, beside the experiment file
+/// or in the folder above, where one exists.
+std::string find_beside(const fs::path& experiment, const std::string& path) {
+  const fs::path folder = fs::absolute(experiment).parent_path();
+  for (const fs::path& root : {fs::path(), folder, folder.parent_path()}) {
+    if (!path.empty() && fs::exists(root / path)) {
+      return (root / path).string();
+    }
+  }
+  return path;
+}
 
 class Reader {
  public:
@@ -33,34 +43,27 @@ class Reader {
   /// Reads the section of that name or, if the name is empty, the part outside of sections. The
   /// whole file is checked in both cases.
   RawSettings read(const toml::table& file, const std::string& section) const {
-    RawSettings whole{.source = name_};
-    std::optional<RawSettings> chosen;
-    for (const auto& [key, node] : file) {
-      if (key.str() != "section") {
-        read_entry(std::string(key.str()), node, whole);
-        continue;
-      }
-      for (const auto& [name, table] : tables_of(node)) {
-        RawSettings part{.source = name_, .section = name};
-        for (const auto& [inner, value] : *table) {
-          read_entry(std::string(inner.str()), value, part);
-        }
+    RawSettings whole = read_part(file, "");
+    RawSettings chosen;
+    if (const toml::node* sections = file.get("section")) {
+      for (const auto& [name, table] : tables_of(*sections)) {
+        RawSettings part = read_part(*table, name);
+        whole.sections.push_back(name);
         if (name == section) {
           chosen = std::move(part);
         }
-        whole.sections.push_back(name);
       }
     }
     if (section.empty()) {
       return whole;
     }
-    if (!chosen) {
+    if (chosen.section.empty()) {
       throw UsageError(
           whole.sections.empty()
               ? fmt::format("{}: has no sections, and --section names '{}'", name_, section)
               : fmt::format("{}: {}", name_, unknown_name("section", section, whole.sections)));
     }
-    return *std::move(chosen);
+    return chosen;
   }
 
  private:
@@ -68,119 +71,98 @@ class Reader {
     return fmt::format("{}:{}", name_, node.source().begin.line);
   }
 
-  void read_entry(const std::string& name, const toml::node& node, RawSettings& raw) const {
-    if (name == "case") {
-      read_cases(node, raw);
-    } else if (name == "sweep") {
-      read_sweep(node, raw);
-    } else {
-      read_value(name, node, Level::kTop, raw.defaults);
+  template <class... Values>
+  void reject_if(bool wrong, const toml::node& node, fmt::format_string<Values...> why,
+                 Values&&... values) const {
+    if (wrong) {
+      throw UsageError(
+          fmt::format("{}: {}", at(node), fmt::format(why, std::forward<Values>(values)...)));
     }
   }
 
-  // The tables [section.NAME] of a file, with their names.
-  std::vector<std::pair<std::string, const toml::table*>> tables_of(
-      const toml::node& sections) const {
-    std::vector<std::pair<std::string, const toml::table*>> tables;
-    if (const toml::table* table = sections.as_table()) {
-      for (const auto& [name, node] : *table) {
-        tables.emplace_back(name.str(), node.as_table());
+  /// Reads a file, or a section of it, which has no sections itself.
+  RawSettings read_part(const toml::table& table, const std::string& section) const {
+    RawSettings raw{.source = name_, .section = section};
+    for (const auto& [name, node] : table) {
+      if (name.str() == "case") {
+        const toml::array* array = node.as_array();
+        reject_if(array == nullptr || !array->is_homogeneous<toml::table>(), node,
+                  "case: write every case as a table of its own, [[case]]");
+        for (const toml::node& element : *array) {
+          raw.cases.push_back(read_table(*element.as_table()));
+        }
+      } else if (name.str() == "sweep") {
+        reject_if(!node.is_table(), node,
+                  "sweep: write it as a table, [sweep], with a list for each key that varies");
+        raw.sweep = read_table(*node.as_table());
+      } else if (name.str() != "section" || !section.empty()) {
+        read_value(std::string(name.str()), node, true, raw.defaults);
       }
     }
-    if (sections.is_table() && sections.as_table()->contains(kWholeFile)) {
-      throw UsageError(fmt::format(
-          "{}: section: '{}' is what --section calls the rest of the file; take another name",
-          at(sections), kWholeFile));
+    return raw;
+  }
+
+  RawValues read_table(const toml::table& table) const {
+    RawValues values;
+    for (const auto& [name, node] : table) {
+      read_value(std::string(name.str()), node, false, values);
     }
-    const bool all =
-        std::ranges::all_of(tables, [](const auto& one) { return one.second != nullptr; });
-    if (tables.empty() || !all) {
-      throw UsageError(
-          fmt::format("{}: section: write every section as a table with a name, [section.small]",
-                      at(sections)));
+    return values;
+  }
+
+  /// The tables [section.NAME] of a file, with their names.
+  std::vector<std::pair<std::string, const toml::table*>> tables_of(const toml::node& node) const {
+    std::vector<std::pair<std::string, const toml::table*>> tables;
+    if (const toml::table* sections = node.as_table()) {
+      for (const auto& [name, table] : *sections) {
+        tables.emplace_back(name.str(), table.as_table());
+      }
     }
+    for (const auto& [name, table] : tables) {
+      reject_if(name == kWholeFile, node,
+                "section: '{}' is what --section calls the rest of the file; take another name",
+                name);
+    }
+    reject_if(tables.empty() ||
+                  std::ranges::any_of(tables, [](const auto& it) { return it.second == nullptr; }),
+              node, "section: write every section as a table with a name, [section.small]");
     return tables;
   }
 
-  void read_cases(const toml::node& node, RawSettings& raw) const {
-    const toml::array* array = node.as_array();
-    if (array == nullptr || !array->is_homogeneous<toml::table>()) {
-      throw UsageError(
-          fmt::format("{}: case: write every case as a table of its own, [[case]]", at(node)));
-    }
-    for (const toml::node& element : *array) {
-      RawValues values;
-      for (const auto& [key, value] : *element.as_table()) {
-        read_value(std::string(key.str()), value, Level::kCase, values);
-      }
-      raw.cases.push_back(std::move(values));
-    }
-  }
-
-  void read_sweep(const toml::node& node, RawSettings& raw) const {
-    const toml::table* table = node.as_table();
-    if (table == nullptr) {
-      throw UsageError(fmt::format(
-          "{}: sweep: write it as a table, [sweep], with a list for each key that varies",
-          at(node)));
-    }
-    raw.sweep.emplace();
-    for (const auto& [key, value] : *table) {
-      read_value(std::string(key.str()), value, Level::kSweep, *raw.sweep);
-    }
-  }
-
-  void read_value(const std::string& name, const toml::node& node, Level level,
+  void read_value(const std::string& name, const toml::node& node, bool at_top,
                   RawValues& to) const {
     if (const toml::table* variables = node.as_table(); name == "env" && variables != nullptr) {
-      read_variables(*variables, level, to);
+      // A variable takes the same TOML values as a key whose values are texts.
+      for (const auto& [key, value] : *variables) {
+        const std::string variable(key.str());
+        variables_from(variable + "=", fmt::format("{}: env", at(value)));
+        const std::string full = fmt::format("{}{}", kEnvPrefix, variable);
+        to[full] = read_list(full, *find_key("label"), value, at_top);
+      }
       return;
     }
     const Field* key = find_key(name);
-    if (key == nullptr) {
-      throw UsageError(fmt::format("{}: {}", at(node), unknown_key(name, level == Level::kTop)));
-    }
-    if (!key->in_file) {
-      throw UsageError(
-          fmt::format("{}: {} is not a key of files; give the "
-                      "flag {}",
-                      at(node), name, flag_of(*key)));
-    }
-    if (level != Level::kTop && !is_case_key(*key)) {
-      throw UsageError(fmt::format(
-          "{}: {} holds for the whole experiment; write it above the first table", at(node), name));
-    }
-    read_list(name, *key, node, level, to[name]);
+    reject_if(key == nullptr, node, "{}", key == nullptr ? unknown_key(name, at_top) : "");
+    reject_if(!key->in_file, node, "{} is not a key of files; give the flag {}", name,
+              flag_of(*key));
+    reject_if(!at_top && !is_case_key(*key), node,
+              "{} holds for the whole experiment; write it above the first table", name);
+    to[name] = read_list(name, *key, node, at_top);
   }
 
-  // Reads env.NAME = "value". A variable takes the same TOML values as a key whose values are
-  // texts.
-  void read_variables(const toml::table& variables, Level level, RawValues& to) const {
-    for (const auto& [key, node] : variables) {
-      const std::string name(key.str());
-      variables_from(name + "=", fmt::format("{}: env", at(node)));
-      read_list(fmt::format("{}{}", kEnvPrefix, name), *find_key("label"), node, level,
-                to[fmt::format("{}{}", kEnvPrefix, name)]);
-    }
-  }
-
-  void read_list(const std::string& name, const Field& key, const toml::node& node, Level level,
-                 std::vector<RawValue>& values) const {
+  std::vector<RawValue> read_list(const std::string& name, const Field& key, const toml::node& node,
+                                  bool at_top) const {
     const toml::array* list = node.as_array();
     if (list == nullptr) {
-      values.push_back(scalar(key, node));
-      return;
+      return {scalar(key, node)};
     }
-    if (level == Level::kTop) {
-      throw UsageError(fmt::format("{}: {}: a list of values belongs under [sweep] or [[case]]",
-                                   at(node), name));
-    }
-    if (list->empty()) {
-      throw UsageError(fmt::format("{}: {}: the list is empty", at(node), name));
-    }
+    reject_if(at_top, node, "{}: a list of values belongs under [sweep] or [[case]]", name);
+    reject_if(list->empty(), node, "{}: the list is empty", name);
+    std::vector<RawValue> values;
     for (const toml::node& element : *list) {
       values.push_back(scalar(key, element));
     }
+    return values;
   }
 
   /// The text of a TOML value. Throws UsageError if the key cannot hold the value. Words in place
@@ -193,14 +175,10 @@ class Reader {
       throw UsageError(fmt::format("{}: {} is not {}", where, shown.str(), allowed_text(key)));
     }
     const std::string text = node.value<std::string>().value_or(shown.str());
-    Case c;
-    Settings settings;
-    if (!is_case_key(key)) {
-      assign_key(key, text, where, settings);
-    } else if (key.words.empty() || !node.is_string()) {
-      assign_key(key, text, where, c);
+    if (key.words.empty() || !node.is_string()) {
+      value_from(key, text, where);
     }
-    return {text, where};
+    return {key.name == "replay" ? find_beside(name_, text) : text, where};
   }
 
   std::string name_;
@@ -226,42 +204,8 @@ RawSettings parse_raw_settings(std::string_view text, const std::string& name,
   return Reader(name).read(cluster::parse_toml(text, name), section);
 }
 
-namespace {
-
-// Replaces the path of a profile that does not exist by one that does: relative to the folder of
-// the experiment file, or to the parent of that folder.
-void find_beside(const std::string& path, RawValues& values) {
-  namespace fs = std::filesystem;
-  const auto replay = values.find("replay");
-  if (replay == values.end()) {
-    return;
-  }
-  for (RawValue& value : replay->second) {
-    if (value.text.empty() || fs::exists(value.text)) {
-      continue;
-    }
-    const fs::path folder = fs::absolute(path).parent_path();
-    for (const fs::path& root : {folder, folder.parent_path()}) {
-      if (fs::exists(root / value.text)) {
-        value.text = (root / value.text).string();
-        break;
-      }
-    }
-  }
-}
-
-}  // namespace
-
 RawSettings read_raw_settings(const std::string& path, const std::string& section) {
-  RawSettings raw = parse_raw_settings(read_text(path), path, section);
-  find_beside(path, raw.defaults);
-  for (RawValues& values : raw.cases) {
-    find_beside(path, values);
-  }
-  if (raw.sweep) {
-    find_beside(path, *raw.sweep);
-  }
-  return raw;
+  return parse_raw_settings(read_text(path), path, section);
 }
 
 RawValues env_of_flags(const std::vector<std::string>& texts) {
