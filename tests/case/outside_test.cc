@@ -124,30 +124,6 @@ TEST_F(Adapters, AFileIsOne) {
   }
 }
 
-TEST_F(Adapters, WithoutTransformersAreARowThatSaysSoWhereTheModelIsBert) {
-  write("[own]\nmodule = 'own'\n");
-  MachineFacts without = machine();
-  without.models.emplace_back("bert-tiny");
-  const fs::path home = root_ / "python";
-  without.adapters[0].python = (home / "bin" / "python").string();
-  const auto first = [&](const char* model) {
-    return cases({{"framework", "own"}, {"model", model}}, without).at(0);
-  };
-  EXPECT_EQ(first("lenet").not_run, "");
-  EXPECT_EQ(first("bert-tiny").not_run,
-            "transformers, whose BERT own trains, is not installed here: make adapters NAME=bert");
-  EXPECT_EQ(status_of_not_run(first("bert-tiny")), "not-installed");
-  const fs::path beside = home / "lib" / "python3.11" / "site-packages" / "transformers";
-  fs::create_directories(beside);
-  EXPECT_EQ(first("bert-tiny").not_run, "");
-  fs::remove_all(beside);
-  EXPECT_NE(first("bert-tiny").not_run, "");
-  const fs::path bert = root_ / ".deps" / "adapters" / "bert";
-  fs::create_directories(bert);
-  std::ofstream(bert / "installed") << "x";
-  EXPECT_EQ(first("bert-tiny").not_run, "");
-}
-
 TEST_F(Adapters, ThatAreNotAvailableAreARowThatSaysWhy) {
   write("[gone]\nabout = 'x'\nunavailable = 'gone 1.0 does not compile'\n");
   for (const char* python : {"", "/usr/bin/python3"}) {

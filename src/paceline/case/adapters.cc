@@ -21,15 +21,22 @@ using cluster::Section;
 constexpr std::array<std::string_view, 1> kHosts{"one"};
 constexpr std::array<std::string_view, 2> kCompiles{"optional", "always"};
 
-// The name by which Python imports the package of an environment: decent_dp of decent-dp.
-std::string import_name(std::string environment) {
-  std::ranges::replace(environment, '-', '_');
-  return environment;
+// Whether the Python package `name` is installed in the environment of the interpreter `python`.
+bool has_package(const std::string& python, const std::string& name) {
+  std::error_code none;
+  const fs::path libraries = fs::path(python).parent_path().parent_path() / "lib";
+  const auto versions = fs::directory_iterator(libraries, none);
+  return std::any_of(begin(versions), end(versions), [&](const fs::directory_entry& version) {
+    return fs::exists(version.path() / "site-packages" / name, none) ||
+           fs::exists(version.path() / "dist-packages" / name, none);
+  });
 }
 
 void find_interpreter(const std::string& environment, const PythonPackage& package,
                       Adapter& adapter) {
   const fs::path home = fs::path(package.environments) / environment;
+  std::string import_name = environment;  // decent_dp of decent-dp
+  std::ranges::replace(import_name, '-', '_');
   adapter.python = package.python;
   if (environment.empty()) {
     return;
@@ -37,8 +44,12 @@ void find_interpreter(const std::string& environment, const PythonPackage& packa
   // The file "installed" is the last thing that `make adapters` writes.
   if (!package.environments.empty() && fs::exists(home / "installed")) {
     adapter.python = (home / "bin" / "python").string();
-  } else if (!has_package(package.python, import_name(environment))) {
-    adapter.missing = not_installed(adapter.name, environment, package.environments);
+  } else if (!has_package(package.python, import_name)) {
+    adapter.missing =
+        fmt::format("{}{}{}", adapter.name, kNotInstalled,
+                    package.environments.empty()
+                        ? fmt::format("pip install 'paceline[adapters-{}]'", environment)
+                        : fmt::format("make adapters NAME={}", environment));
   }
 }
 
@@ -48,7 +59,6 @@ Adapter adapter_from(const Section& table, const std::string& name, const Python
                   .about = table.text("about"),
                   .arguments = table.texts("arguments"),
                   .missing = table.text("unavailable"),
-                  .environments = package.environments,
                   .engine = table.text("engine"),
                   .models = table.texts("models"),
                   .dtypes = table.texts("dtypes"),
@@ -74,27 +84,6 @@ Adapter adapter_from(const Section& table, const std::string& name, const Python
 }
 
 }  // namespace
-
-bool has_package(const std::string& python, const std::string& name) {
-  std::error_code none;
-  const fs::path libraries = fs::path(python).parent_path().parent_path() / "lib";
-  for (const auto& version : fs::directory_iterator(libraries, none)) {
-    for (const char* packages : {"site-packages", "dist-packages"}) {
-      if (fs::exists(version.path() / packages / name, none)) {
-        return true;
-      }
-    }
-  }
-  return false;
-}
-
-std::string not_installed(const std::string& framework, const std::string& environment,
-                          const std::string& environments) {
-  const std::string how = environments.empty()
-                              ? fmt::format("pip install 'paceline[adapters-{}]'", environment)
-                              : fmt::format("make adapters NAME={}", environment);
-  return fmt::format("{}{}{}", framework, kNotInstalled, how);
-}
 
 std::vector<Adapter> read_adapters(const PythonPackage& package) {
   const std::string path = package.folder + "/adapters/adapters.toml";

@@ -21,7 +21,6 @@ struct Adapter {
   std::vector<std::string> arguments{};          // command-line arguments of the module
   std::string python{};                          // path of the interpreter that runs it
   std::string missing{};                         // empty, or why it cannot run here
-  std::string environments{};                    // PythonPackage::environments
   std::string engine{};                          // the engine on CPUs; empty: gloo, nccl
   std::vector<std::string> models{};             // supported models; empty: Paceline's
   std::vector<std::string> dtypes{};             // supported dtypes; empty: all
@@ -51,14 +50,7 @@ std::optional<Adapter> find_adapter(std::span<const Adapter> adapters, const std
 /// The value of `framework` for which Paceline itself trains.
 inline constexpr const char* kPaceline = "paceline";
 
-/// Whether the Python package `name` is installed in the environment of the interpreter `python`.
-bool has_package(const std::string& python, const std::string& name);
-
+/// The words by which Adapter::missing says that the framework is not installed.
 inline constexpr std::string_view kNotInstalled = " is not installed here: ";
-
-/// Returns the message "jax is not installed here: make adapters NAME=jax". If `environments` is
-/// empty, it names the pip command instead.
-std::string not_installed(const std::string& framework, const std::string& environment,
-                          const std::string& environments);
 
 }  // namespace paceline::cases

@@ -31,75 +31,22 @@ bool is_network_outside(const Case& c, const MachineFacts& m) {
 }
 
 void check_model(const Case& c, const MachineFacts& m, const Where& where) {
-  if (c.replay.empty() && c.model.ends_with(".json")) {
-    throw UsageError(
-        fmt::format("{}: '{}' is a profile, which has times but no network to train; --replay {} "
-                    "runs its layers as sleeps",
-                    where("model"), c.model, c.model));
-  }
+  where.reject_if(c.replay.empty() && c.model.ends_with(".json"), "model",
+                  "'{0}' is a profile, which has times but no network to train; --replay {0} runs "
+                  "its layers as sleeps",
+                  c.model);
   if (c.replay.empty() && !is_network_outside(c, m) &&
       std::ranges::find(m.models, c.model) == m.models.end()) {
     const DdlName* legacy = find_ddl_name(kDdlModels, c.model);
-    throw UsageError(legacy != nullptr ? fmt::format("{}: unknown model '{}'; here it is '{}'",
-                                                     where("model"), c.model, legacy->ours)
-                                       : fmt::format("{}: {}", where("model"),
-                                                     unknown_name("model", c.model, m.models)));
+    where.reject_if(legacy == nullptr, "model", "{}", unknown_name("model", c.model, m.models));
+    where.reject("model", "unknown model '{}'; here it is '{}'", c.model, legacy->ours);
   }
-  if (c.batch_size % c.accumulate != 0) {
-    throw UsageError(fmt::format("{}: {} micro-batches do not divide a batch of {}",
-                                 where("accumulate"), c.accumulate, c.batch_size));
-  }
+  where.reject_if(c.batch_size % c.accumulate != 0, "accumulate",
+                  "{} micro-batches do not divide a batch of {}", c.accumulate, c.batch_size);
 }
 
-void check_device(const Case& c, const MachineFacts& m, const Where& where) {
-  if (c.device == "cuda" && m.cuda_devices == 0) {
-    throw UsageError(fmt::format("{}: 'cuda', but PyTorch sees no GPU here", where("device")));
-  }
-  if (!is_outside(c) && std::ranges::find(m.engines, c.engine) == m.engines.end()) {
-    throw UsageError(fmt::format("{}: {}", where("engine"), not_built_in(c.engine, m)));
-  }
-  if (const auto* engine = plan::find_engine_traits(c.engine);
-      !is_outside(c) && engine != nullptr && !engine->moves(c.device)) {
-    throw UsageError(fmt::format("{}: '{}' moves bytes between {} alone; for device {} take {}",
-                                 where("engine"), c.engine, engine->moves_cpu ? "CPUs" : "GPUs",
-                                 c.device, plan::engine_for(c.device).name));
-  }
-  if (c.dtype != "fp32" && c.device == "cpu" && c.replay.empty() && !m.native_bf16) {
-    throw UsageError(
-        fmt::format("{}: '{}' needs a CPU with bf16 instructions, which this one lacks (emulated "
-                    "it is some 40 times slower than fp32); take fp32",
-                    where("dtype"), c.dtype));
-  }
-}
-
-void check_ranks(const Case& c, const MachineFacts& m, const Where& where) {
-  const std::string origin = where("ranks");
-  if (m.joined() && c.ranks > m.world()) {
-    throw UsageError(fmt::format(
-        "{}: '{}'{}, but {} were started or have a slot", origin, c.ranks,
-        c.has_tables() && c.servers > 0
-            ? fmt::format(" ({} trainers, {} servers and the master)", c.trainers, c.servers)
-            : "",
-        m.world()));
-  }
-  if (!m.joined() && c.device == "cuda" && c.ranks > m.cuda_devices) {
-    throw UsageError(
-        fmt::format("{}: '{}', but {} visible here and each rank takes one", origin, c.ranks,
-                    m.cuda_devices == 1 ? "1 GPU is" : fmt::format("{} GPUs are", m.cuda_devices)));
-  }
-  if (!m.joined()) {
-    check_ranks_here(origin, c.ranks, m.cores);
-  }
-  const int placed = std::accumulate(c.ranks_per_host.begin(), c.ranks_per_host.end(), 0);
-  if (!c.ranks_per_host.empty() && placed != c.ranks) {
-    throw UsageError(fmt::format("{}: '{}' places {} ranks, the case has {}",
-                                 where("ranks_per_host"), fmt::join(c.ranks_per_host, "+"), placed,
-                                 c.ranks));
-  }
-}
-
-}  // namespace
-
+/// The message "'mpi' was not built in; there is gloo", with advice on how to get the engine where
+/// that is known.
 std::string not_built_in(const std::string& engine, const MachineFacts& machine) {
   const auto* const traits = plan::find_engine_traits(engine);
   const std::string how = traits == nullptr || traits->how_to_get.empty()
@@ -107,6 +54,47 @@ std::string not_built_in(const std::string& engine, const MachineFacts& machine)
                               : fmt::format("; {}", traits->how_to_get);
   return fmt::format("'{}' was not built in; there is {}{}", engine,
                      fmt::join(machine.engines, ", "), how);
+}
+
+void check_ranks(const Case& c, const MachineFacts& m, const Where& where) {
+  where.reject_if(
+      m.joined() && c.ranks > m.world(), "ranks", "'{}'{}, but {} were started or have a slot",
+      c.ranks,
+      c.has_tables() && c.servers > 0
+          ? fmt::format(" ({} trainers, {} servers and the master)", c.trainers, c.servers)
+          : "",
+      m.world());
+  if (!m.joined()) {
+    where.reject_if(c.device == "cuda" && c.ranks > m.cuda_devices, "ranks",
+                    "'{}', but {} visible here and each rank takes one", c.ranks,
+                    m.cuda_devices == 1 ? "1 GPU is" : fmt::format("{} GPUs are", m.cuda_devices));
+    check_ranks_here(where("ranks"), c.ranks, m.cores);
+  }
+  const int placed = std::accumulate(c.ranks_per_host.begin(), c.ranks_per_host.end(), 0);
+  where.reject_if(!c.ranks_per_host.empty() && placed != c.ranks, "ranks_per_host",
+                  "'{}' places {} ranks, the case has {}", fmt::join(c.ranks_per_host, "+"), placed,
+                  c.ranks);
+}
+
+}  // namespace
+
+void check_device(const Case& c, const MachineFacts& m, const Where& where) {
+  where.reject_if(c.device == "cuda" && m.cuda_devices == 0, "device",
+                  "'cuda', but PyTorch sees no GPU here");
+  where.reject_if(!is_outside(c) && std::ranges::count(m.engines, c.engine) == 0, "engine", "{}",
+                  not_built_in(c.engine, m));
+  if (const auto* engine = plan::find_engine_traits(c.engine);
+      !is_outside(c) && engine != nullptr && !engine->moves(c.device)) {
+    where.reject("engine", "'{}' moves bytes between {} alone; for device {} take {}", c.engine,
+                 engine->moves_cpu ? "CPUs" : "GPUs", c.device, plan::engine_for(c.device).name);
+  }
+  where.reject_if(!c.link.empty() && c.device != "cpu", "link",
+                  "'{}' holds operations on the CPU alone, and the device is {}", c.link, c.device);
+  where.reject_if(c.dtype != "fp32" && c.device == "cpu" && c.replay.empty() && !m.native_bf16,
+                  "dtype",
+                  "'{}' needs a CPU with bf16 instructions, which this one lacks (emulated it is "
+                  "some 40 times slower than fp32); take fp32",
+                  c.dtype);
 }
 
 std::string resolve_device(const std::string& device, const MachineFacts& machine) {
@@ -155,9 +143,7 @@ void check_hosts(Case& c, bool placed, const Where& where) {
   try {
     strategies::check_world(spec, c.ranks, hosts);
   } catch (const UsageError& error) {
-    if (placed || hosts.equal_up_to(c.ranks)) {
-      throw UsageError(fmt::format("{}: {}", where("strategy"), error.what()));
-    }
+    where.reject_if(placed || hosts.equal_up_to(c.ranks), "strategy", "{}", error.what());
     c.not_run = c.not_run.empty() ? error.what() : c.not_run;
   }
 }
@@ -166,7 +152,7 @@ std::string canonical_strategy(const Case& configuration, const Where& where) {
   try {
     return strategies::strategy_of(configuration).text();
   } catch (const UsageError& error) {
-    throw UsageError(fmt::format("{}: {}", where("strategy"), error.what()));
+    where.reject("strategy", "{}", error.what());
   }
 }
 
@@ -183,62 +169,46 @@ namespace {
 
 void check_update(const Case& c, const strategies::StrategySpec& spec, const Where& where) {
   if (c.learning_rate == 0 && strategies::divides_by_rate(spec)) {
-    throw UsageError(fmt::format("{}: '0', but '{}' divides by the rate; take one above 0",
-                                 where("learning_rate"), spec.update.row->name));
+    where.reject("learning_rate", "'0', but '{}' divides by the rate; take one above 0",
+                 spec.update.row->name);
   }
   if (c.device != "cpu" && spec.exchange.row != nullptr && spec.exchange.row->late) {
-    throw UsageError(
-        fmt::format("{}: '{}' averages what has arrived, which the host, running ahead of a GPU, "
-                    "cannot know; take --device cpu, or neighbor-allreduce",
-                    where("strategy"), spec.exchange.row->name));
+    where.reject("strategy",
+                 "'{}' averages what has arrived, which the host, running ahead of a GPU, cannot "
+                 "know; take --device cpu, or neighbor-allreduce",
+                 spec.exchange.row->name);
   }
-  if (c.clip_norm > 0 && !c.command.empty() && !command_sees(c, "clip_norm")) {
-    throw UsageError(
-        fmt::format("{}: the case is performed by --command, which is not told to clip; write "
-                    "{{clip_norm}} where it takes it, or leave it out",
-                    where("clip_norm")));
-  }
+  where.reject_if(c.clip_norm > 0 && !c.command.empty() && !command_sees(c, "clip_norm"),
+                  "clip_norm",
+                  "the case is performed by --command, which is not told to clip; write "
+                  "{{clip_norm}} where it takes it, or leave it out");
 }
 
 }  // namespace
 
 void check_instruments(const Case& c, const Where& where) {
   const strategies::StrategySpec spec = strategies::strategy_of(c);
-  if (c.stretch != 1 && (c.link.empty() || c.replay.empty())) {
-    throw UsageError(fmt::format(
-        "{}: '{}' slows compute and network alike, so it needs both --replay and --link",
-        where("stretch"), c.stretch));
-  }
-  if (!c.replay.empty() && is_outside(c)) {
-    throw UsageError(
-        fmt::format("{}: '{}' is slept through by Paceline's own ranks, and {} performs the case",
-                    where("replay"), c.replay, performer_of(c)));
-  }
-  if (!c.replay.empty() && spec.whole.row != nullptr && spec.whole.row->name != "none") {
-    throw UsageError(
-        fmt::format("{}: '{}' runs PyTorch's own reducer on a network that computes, which a "
-                    "replay does not have",
-                    where("strategy"), c.strategy));
-  }
-  if (!c.link.empty() && (spec.external() || is_outside(c))) {
-    throw UsageError(
-        fmt::format("{}: '{}' holds operations of Paceline's own ranks, and {} performs the case",
-                    where("link"), c.link, performer_of(c)));
-  }
-  const bool by_pytorch =
-      is_outside(c) || (spec.whole.row != nullptr && spec.whole.row->name != "none");
-  if (c.average_buffers > 0 && (by_pytorch || !c.replay.empty())) {
-    throw UsageError(fmt::format(
-        "{}: statistics are averaged by the plan of a network that trains here, which {} is not; "
-        "leave it out",
-        where("average_buffers"), by_pytorch ? "'" + performer_of(c) + "'" : "a replay"));
-  }
+  const bool by_pytorch = spec.whole.row != nullptr && spec.whole.row->name != "none";
+  const bool outside = is_outside(c);
+  where.reject_if(c.stretch != 1 && (c.link.empty() || c.replay.empty()), "stretch",
+                  "'{}' slows compute and network alike, so it needs both --replay and --link",
+                  c.stretch);
+  where.reject_if(!c.replay.empty() && outside, "replay",
+                  "'{}' is slept through by Paceline's own ranks, and {} performs the case",
+                  c.replay, performer_of(c));
+  where.reject_if(!c.replay.empty() && by_pytorch, "strategy",
+                  "'{}' runs PyTorch's own reducer on a network that computes, which a replay does "
+                  "not have",
+                  c.strategy);
+  where.reject_if(!c.link.empty() && (spec.external() || outside), "link",
+                  "'{}' holds operations of Paceline's own ranks, and {} performs the case", c.link,
+                  performer_of(c));
+  where.reject_if(c.average_buffers > 0 && (outside || by_pytorch || !c.replay.empty()),
+                  "average_buffers",
+                  "statistics are averaged by the plan of a network that trains here, which {} is "
+                  "not; leave it out",
+                  outside || by_pytorch ? "'" + performer_of(c) + "'" : "a replay");
   check_update(c, spec, where);
-  if (!c.link.empty() && c.device != "cpu") {
-    throw UsageError(
-        fmt::format("{}: '{}' holds operations on the CPU alone, and the case runs on {}",
-                    where("link"), c.link, c.device));
-  }
 }
 
 void check_ranks_here(const std::string& origin, int ranks, int cores) {

@@ -4,8 +4,12 @@
 #include <functional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
+#include <fmt/format.h>
+
+#include "paceline/base/error.h"
 #include "paceline/case/case.h"
 #include "paceline/case/machine.h"
 #include "paceline/case/raw_settings.h"
@@ -13,17 +17,31 @@
 namespace paceline::cases {
 
 /// Returns where a key's value was written, for messages: "--ranks", "quick.toml:7: ranks".
-using Where = std::function<std::string(std::string_view key)>;
+struct Where : std::function<std::string(std::string_view key)> {
+  using function::function;
+
+  /// Throws UsageError: where the value of `key` was written, and why it is rejected.
+  template <class... Values>
+  [[noreturn]] void reject(std::string_view key, fmt::format_string<Values...> why,
+                           Values&&... values) const {
+    throw UsageError(
+        fmt::format("{}: {}", (*this)(key), fmt::format(why, std::forward<Values>(values)...)));
+  }
+
+  template <class... Values>
+  void reject_if(bool wrong, std::string_view key, fmt::format_string<Values...> why,
+                 Values&&... values) const {
+    if (wrong) {
+      reject(key, why, std::forward<Values>(values)...);
+    }
+  }
+};
 
 /// These functions replace "auto" by the device or engine for this machine, and return any other
 /// name unchanged.
 std::string resolve_device(const std::string& device, const MachineFacts& machine);
 std::string resolve_engine(const std::string& engine, const std::string& device,
                            const MachineFacts& machine);
-
-/// Returns the message "'mpi' was not built in; there is gloo", with advice on how to get the
-/// engine where that is known.
-std::string not_built_in(const std::string& engine, const MachineFacts& machine);
 
 /// The strategy's canonical text, which is part of the key of a case. Throws UsageError for names
 /// that the strategy tables do not have, and for combinations that the rules forbid.
@@ -52,6 +70,10 @@ void place_ranks(Case& configuration, const MachineFacts& machine, const Where& 
 /// ranks. If the strategy needs equally many ranks on every host, and the case does not say how
 /// ranks are `placed`, sets `not_run` instead of throwing.
 void check_hosts(Case& configuration, bool placed, const Where& where);
+
+/// Throws UsageError if `machine` has no such device or engine, or if engine, link or number type
+/// do not fit the device.
+void check_device(const Case& configuration, const MachineFacts& machine, const Where& where);
 
 /// Throws UsageError, one sentence, if the case cannot run on `machine`: for an unknown model, a
 /// missing device or engine, too many ranks, a number type that the CPU does not support, or values

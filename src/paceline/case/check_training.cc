@@ -32,8 +32,7 @@ const Field* key_of_training(const Case& c) {
 
 void check_without_data(const Case& c, const Where& where) {
   if (const Field* const key = key_of_training(c)) {
-    throw UsageError(
-        fmt::format("{}: it speaks of training on data, so it needs --data", where(key->name)));
+    where.reject(key->name, "it speaks of training on data, so it needs --data");
   }
 }
 
@@ -44,40 +43,31 @@ const plan::DataTraits& traits_of(const Case& c, const Where& where) {
     for (const plan::DataTraits& row : plan::kData) {
       known.emplace_back(row.name);
     }
-    throw UsageError(fmt::format("{}: {}", where("data"), unknown_name("data", c.data, known)));
+    where.reject("data", "{}", unknown_name("data", c.data, known));
   }
   const std::size_t colon = c.data.find(':');
   const bool folder = colon != std::string::npos && colon + 1 < c.data.size();
   const bool wants_path = !traits->required_file.empty() || traits->mapped;
-  if (wants_path != folder || (!folder && colon != std::string::npos)) {
-    throw UsageError(fmt::format(
-        "{}: '{}': {}", where("data"), c.data,
-        traits->mapped
-            ? std::string("mmap:FILE is wanted, FILE of decoded images (docs/experiments.md)")
-        : !traits->required_file.empty() ? fmt::format("{}:DIR is wanted, DIR the "
-                                                       "folder with its files",
-                                                       traits->name)
-                                         : fmt::format("{} takes no folder", traits->name)));
-  }
+  where.reject_if(wants_path != folder || (!folder && colon != std::string::npos), "data",
+                  "'{}': {}{}", c.data, traits->name,
+                  traits->mapped ? ":FILE is wanted, FILE of decoded images (docs/experiments.md)"
+                  : wants_path   ? ":DIR is wanted, DIR the folder with its files"
+                                 : " takes no folder");
   return *traits;
 }
 
 void take_size(const char* key, int from_data, const Where& where, int& value) {
-  if (value != 0 && value != from_data) {
-    throw UsageError(
-        fmt::format("{}: '{}', but that of the data is {}", where(key), value, from_data));
-  }
+  where.reject_if(value != 0 && value != from_data, key, "'{}', but that of the data is {}", value,
+                  from_data);
   value = from_data;
 }
 
 // Takes the sizes from the header of a mapped file, the input of a throughput benchmark.
 void take_mapped(Case& c, const Where& where) {
-  if (key_of_training(c) != nullptr) {
-    throw UsageError(
-        fmt::format("{}: '{}' is read without evaluations, in even parts; leave out split, target "
-                    "and evaluate_every",
-                    where("data"), c.data));
-  }
+  where.reject_if(key_of_training(c) != nullptr, "data",
+                  "'{}' is read without evaluations, in even parts; leave out split, target and "
+                  "evaluate_every",
+                  c.data);
   const plan::SampleFile file = plan::read_sample_file(c.data);
   take_size("image_size", file.side, where, c.image_size);
   take_size("classes", file.classes, where, c.classes);
@@ -86,10 +76,8 @@ void take_mapped(Case& c, const Where& where) {
 void require_file(const Case& c, std::string_view file, const Where& where) {
   const std::filesystem::path folder = c.data.substr(c.data.find(':') + 1);
   std::error_code unreadable;
-  if (!std::filesystem::exists(folder / file, unreadable)) {
-    throw UsageError(fmt::format("{}: '{}': there is no file '{}'", where("data"), c.data,
-                                 (folder / file).string()));
-  }
+  where.reject_if(!std::filesystem::exists(folder / file, unreadable), "data",
+                  "'{}': there is no file '{}'", c.data, (folder / file).string());
 }
 
 /// The number of steps after which the communication of the case repeats. In a job with embedding
@@ -122,11 +110,9 @@ void take_data(Case& c, const Where& where) {
   }
   const plan::DataTraits& traits = traits_of(c, where);
   const bool outside = is_outside(c) || strategies::strategy_of(c).external();
-  if (!c.replay.empty() || (outside && c.not_run.empty())) {
-    throw UsageError(
-        fmt::format("{}: '{}' is trained on by a network of this program, which {} has not",
-                    where("data"), c.data, c.replay.empty() ? performer_of(c) : "a replay"));
-  }
+  where.reject_if(!c.replay.empty() || (outside && c.not_run.empty()), "data",
+                  "'{}' is trained on by a network of this program, which {} has not", c.data,
+                  c.replay.empty() ? performer_of(c) : "a replay");
   if (traits.mapped) {
     take_mapped(c, where);
     return;
@@ -137,20 +123,13 @@ void take_data(Case& c, const Where& where) {
   if (!traits.required_file.empty()) {
     require_file(c, traits.required_file, where);
   }
-  if (!plan::dirichlet_alpha(c.split)) {
-    throw UsageError(
-        fmt::format("{}: '{}' is neither even nor dirichlet:ALPHA with ALPHA from 0.01 to 1000",
-                    where("split"), c.split));
-  }
-  if (traits.regression && c.model != "linear") {
-    throw UsageError(
-        fmt::format("{}: '{}' is a regression for the model linear, and '{}' tells classes apart",
-                    where("data"), c.data, c.model));
-  }
-  if (!traits.regression && c.target > 1) {
-    throw UsageError(
-        fmt::format("{}: '{}', but an accuracy is at most 1", where("target"), c.target));
-  }
+  where.reject_if(!plan::dirichlet_alpha(c.split), "split",
+                  "'{}' is neither even nor dirichlet:ALPHA with ALPHA from 0.01 to 1000", c.split);
+  where.reject_if(traits.regression && c.model != "linear", "data",
+                  "'{}' is a regression for the model linear, and '{}' tells classes apart", c.data,
+                  c.model);
+  where.reject_if(!traits.regression && c.target > 1, "target",
+                  "'{}', but an accuracy is at most 1", c.target);
   take_size("image_size", traits.side, where, c.image_size);
   take_size("classes", traits.classes, where, c.classes);
 }
@@ -161,21 +140,15 @@ void check_replay(const RawValues& block) {
       std::ranges::all_of(replay->second, [](const RawValue& it) { return it.text.empty(); })) {
     return;
   }
-  const auto needs_gpu = [](std::string_view name, std::string_view word) {
-    const auto* engine = plan::find_engine_traits(word);
-    return name == "device" ? word == "cuda" : engine != nullptr && !engine->moves_cpu;
-  };
   for (const char* name : {"device", "engine"}) {
     const auto found = block.find(name);
-    if (found == block.end()) {
-      continue;
-    }
-    for (const RawValue& given : found->second) {
-      if (needs_gpu(name, given.text)) {
-        throw UsageError(
-            fmt::format("{}: '{}', but the ranks of a replay sleep on the CPU and {} "
-                        "moves their bytes; leave it out",
-                        given.where, given.text, plan::engine_for("cpu").name));
+    for (const RawValue& given : found != block.end() ? found->second : std::vector<RawValue>{}) {
+      const auto* engine = plan::find_engine_traits(given.text);
+      if (given.text == "cuda" || (engine != nullptr && !engine->moves_cpu)) {
+        throw UsageError(fmt::format(
+            "{}: '{}', but the ranks of a replay sleep on the CPU and {} moves their bytes; leave "
+            "it out",
+            given.where, given.text, plan::engine_for("cpu").name));
       }
     }
   }

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdint>
 #include <filesystem>
+#include <regex>
 #include <set>
 
 #include <fmt/format.h>
@@ -48,28 +49,7 @@ bool is_of_paceline(std::string_view name) {
 }
 
 bool has_braces(const std::string& command, std::string_view name) {
-  const std::string braces = fmt::format("{{{}}}", name);
-  for (std::size_t at = command.find(braces); at != std::string::npos;
-       at = command.find(braces, at + 1)) {
-    if (at == 0 || command[at - 1] != '$') {
-      return true;
-    }
-  }
-  return false;
-}
-
-/// Splits a shell command line into words, approximately.
-std::vector<std::string> words_of(const std::string& command) {
-  constexpr std::string_view kBetween = " \t\n;&|()<>'\"=";
-  std::vector<std::string> words;
-  for (std::size_t begin = 0; begin < command.size();) {
-    const std::size_t end = std::min(command.find_first_of(kBetween, begin), command.size());
-    if (end > begin) {
-      words.push_back(command.substr(begin, end - begin));
-    }
-    begin = end + 1;
-  }
-  return words;
+  return std::regex_search(command, std::regex(fmt::format(R"((^|[^$])\{{{}\}})", name)));
 }
 
 bool mentions_case(const std::string& file) {
@@ -82,9 +62,12 @@ bool mentions_case(const std::string& file) {
   return text && text->find(kCaseVariable) != std::string::npos;
 }
 
+/// Whether the command line, or a file that one of its words names, contains PACELINE_CASE.
 bool reads_case(const std::string& command) {
+  static const std::regex kWord(R"([^\s;&|()<>'"=]+)");
   return command.find(kCaseVariable) != std::string::npos ||
-         std::ranges::any_of(words_of(command), mentions_case);
+         std::any_of(std::sregex_iterator(command.begin(), command.end(), kWord), {},
+                     [](const std::smatch& word) { return mentions_case(word.str()); });
 }
 
 std::string placeholder_of(std::string_view key) {
@@ -102,11 +85,11 @@ std::string unseen(const std::string& where, std::string_view key) {
 /// Throws UsageError for a key that would have no effect and does not merely describe the job.
 void check_effect(const CommandCase& one) {
   const Case& c = one.given;
-  if (!c.python.empty() && !command_sees(c, "python")) {
-    throw UsageError(unseen(one.where.at("python"), "python"));
-  }
-  if (c.batch_size == kLargestBatch && !command_sees(c, "batch_size")) {
-    throw UsageError(unseen(one.where.at("batch_size"), "batch_size"));
+  for (const auto& [key, matters] :
+       {std::pair{"python", !c.python.empty()}, {"batch_size", c.batch_size == kLargestBatch}}) {
+    if (matters && !command_sees(c, key)) {
+      throw UsageError(unseen(one.where.find(key)->second, key));
+    }
   }
 }
 

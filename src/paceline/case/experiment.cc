@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <functional>
 #include <map>
 #include <set>
 #include <utility>
@@ -24,9 +25,17 @@
 namespace paceline::cases {
 namespace {
 
+/// The largest number of any case, at least 1.
+int largest_of(const std::vector<Case>& cases, auto number) {
+  int largest = 1;
+  for (const Case& c : cases) {
+    largest = std::max(largest, std::invoke(number, c));
+  }
+  return largest;
+}
+
 bool are_flags(const std::vector<RawValue>& values) {
-  return std::ranges::all_of(values,
-                             [](const RawValue& given) { return given.where.starts_with("--"); });
+  return std::ranges::all_of(values, [](const auto& it) { return it.where.starts_with("--"); });
 }
 
 // Rejects a strategy for a case that `command` or `framework` performs: such a program does its own
@@ -38,14 +47,11 @@ void check_strategy_has_use(const RawValues& block) {
                                 std::ranges::none_of(framework->second, [](const RawValue& given) {
                                   return given.text == kPaceline || given.text.empty();
                                 });
-  const bool performed = block.contains("command") || frameworks_alone;
-  if (strategy == block.end() || !performed) {
-    return;
-  }
-  const auto& program = frameworks_alone ? framework : block.find("command");
+  const auto program = frameworks_alone ? framework : block.find("command");
   // If only the program was given by flags, the strategy of the file is allowed: it is meant for
   // Paceline's own rows of the file.
-  if (are_flags(program->second) && !are_flags(strategy->second)) {
+  if (strategy == block.end() || program == block.end() ||
+      (are_flags(program->second) && !are_flags(strategy->second))) {
     return;
   }
   for (const RawValue& given : strategy->second) {
@@ -64,8 +70,9 @@ void check_trace(const std::string& file, const std::vector<Case>& cases) {
   };
   if (!cases.empty() && std::ranges::all_of(cases, outside)) {
     throw UsageError(
-        fmt::format("trace: '{}' would stay empty: programs outside perform all cases, and they "
-                    "say no more than the times of steps",
+        fmt::format("trace: '{}' would stay empty: external programs perform all cases, and they "
+                    "report no more "
+                    "than the times of steps",
                     file));
   }
 }
@@ -122,10 +129,7 @@ class Expansion {
 
   void finish(Experiment& experiment) {
     check_command_keys(commanded_);
-    int largest = 1;
-    for (const Case& c : cases_) {
-      largest = std::max(largest, c.ranks);
-    }
+    const int largest = largest_of(cases_, &Case::ranks);
     const int on_a_host =
         machine_.joined() ? std::min(largest, machine_.ranks_per_host.front()) : largest;
     const int threads = std::max(1, machine_.cores / on_a_host);
@@ -150,39 +154,35 @@ class Expansion {
 
  private:
   /// Sets the environment variables of `values` from `next` on, then completes the case.
-  void vary_env(const RawValues& values, RawValues::const_iterator next, const Partial& so_far) {
-    while (next != values.end() && !is_env_name(next->first)) {
-      ++next;
-    }
+  void vary_env(const RawValues& values, RawValues::const_iterator next, const Partial& partial) {
+    next = std::find_if(next, values.end(), [](const auto& one) { return is_env_name(one.first); });
     if (next == values.end()) {
-      complete(so_far);
+      complete(partial);
       return;
     }
     for (const RawValue& given : next->second) {
-      Partial with = so_far;
+      Partial with = partial;
       with.configuration.env[next->first.substr(kEnvPrefix.size())] = given.text;
       vary_env(values, std::next(next), with);
     }
   }
 
   /// Sets keys()[index] to each of its values, and recursively all later keys.
-  void vary(const Block& block, std::size_t index, const Partial& so_far) {
+  void vary(const Block& block, std::size_t index, const Partial& partial) {
     if (index == keys().size()) {
-      vary_env(block.values, block.values.begin(), so_far);
+      vary_env(block.values, block.values.begin(), partial);
       return;
     }
     const Field& key = keys()[index];
     if (!is_case_key(key) || key.name == "env") {
-      vary(block, index + 1, so_far);
-      return;
-    }
-    if (block.ddp_protocol && key.name == "ranks") {
-      rows_of_protocol(block.values, index, so_far);
-      return;
-    }
-    for (const RawValue& given : values_of(block.values, key)) {
-      for (const Partial& next : settle(key, given, so_far)) {
-        vary(block, index + 1, next);
+      vary(block, index + 1, partial);
+    } else if (block.ddp_protocol && key.name == "ranks") {
+      rows_of_protocol(block.values, index, partial);
+    } else {
+      for (const RawValue& given : values_of(block.values, key)) {
+        for (const Partial& next : with_value(key, given, partial)) {
+          vary(block, index + 1, next);
+        }
       }
     }
   }
@@ -194,9 +194,9 @@ class Expansion {
   }
 
   /// Sets one key to one value. A value of `ranks` may stand for several numbers of ranks.
-  std::vector<Partial> settle(const Field& key, const RawValue& given,
-                              const Partial& so_far) const {
-    Partial next = so_far;
+  std::vector<Partial> with_value(const Field& key, const RawValue& given,
+                                  const Partial& partial) const {
+    Partial next = partial;
     next.where[std::string(key.name)] = given.where;
     if (key.name == "ranks") {
       std::vector<Partial> all;
@@ -228,11 +228,10 @@ class Expansion {
 
   /// Adds the rows of the DDP benchmark for the keys set so far. In this protocol `ranks` is the
   /// largest world, and `strategy` is that of the rows named M/G.
-  void rows_of_protocol(const RawValues& values, std::size_t index, const Partial& so_far) {
+  void rows_of_protocol(const RawValues& values, std::size_t index, const Partial& partial) {
     const RawValue world = protocol_world(values);
-    const std::string device = so_far.configuration.device;
-    const int ranks = worlds_of(world, machine_, device, 1).back();
-    Partial base = so_far;
+    const int ranks = worlds_of(world, machine_, partial.configuration.device, 1).back();
+    Partial base = partial;
     base.where["ranks"] = world.where;
     base.configuration.ranks = ranks;
     check_case(base.configuration, machine_, where_in(base));
@@ -276,15 +275,11 @@ class Expansion {
     if (!c.command.empty()) {
       commanded_.push_back({c, partial.where});
     }
+    check_adapter(c, machine_, where_in(partial));  // a misspelled name is not a case
     std::string why;
     try {
       check(partial, c);
     } catch (const UsageError& error) {
-      const std::string& framework = partial.configuration.framework;
-      if (!framework.empty() && framework != kPaceline &&
-          !find_adapter(machine_.adapters, framework)) {
-        throw;  // a misspelled name is not a case
-      }
       why = error.what();
       c.strategy = canonical_strategy(c, where_in(partial));
     }
@@ -304,7 +299,7 @@ class Expansion {
     check_tables(c, machine_, where);
     const bool placed = !c.ranks_per_host.empty();
     place_ranks(c, machine_, where);
-    resolve_outside(c, machine_, where);
+    resolve_program(c, machine_, where);
     if (rows_of_all_ && c.not_run.empty() && c.device == "cpu" && c.dtype != "fp32" &&
         !machine_.native_bf16) {
       c.not_run = fmt::format("{}: the CPU has no bf16", c.dtype);
@@ -357,6 +352,14 @@ RawValues merged(const RawSettings& raw, const RawValues& block) {
 }
 
 }  // namespace
+
+int largest_world(const Experiment& experiment) {
+  return largest_of(experiment.cases, &Case::ranks);
+}
+
+int most_processes(const Experiment& experiment) {
+  return largest_of(experiment.cases, processes_of);
+}
 
 Experiment expand(const RawSettings& raw, const MachineFacts& machine) {
   const Settings settings = settings_of(raw);

@@ -2,40 +2,27 @@
 #include "paceline/case/learning_rate.h"
 
 #include <algorithm>
-#include <charconv>
-#include <string_view>
+#include <cstddef>
 
 #include <fmt/format.h>
 
 #include "paceline/base/error.h"
+#include "paceline/base/text.h"
 
 namespace paceline::cases {
-namespace {
-
-/// Parses a number at the front of `text` and removes it; returns false if there is none.
-template <class T>
-bool take(std::string_view& text, T& value) {
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  text.remove_prefix(static_cast<std::size_t>(end - text.data()));
-  return error == std::errc{};
-}
-
-}  // namespace
 
 RateDecay parse_rate_decay(const std::string& where, const std::string& text) {
   RateDecay decay;
   if (text.empty()) {
     return decay;
   }
-  std::string_view rest = text;
-  bool good =
-      take(rest, decay.factor) && decay.factor > 0 && decay.factor < 1 && rest.starts_with('@');
-  while (good && !rest.empty()) {
-    rest.remove_prefix(1);  // the character @ or +
-    good = take(rest, decay.steps.emplace_back()) && decay.steps.back() > 0 &&
-           (rest.empty() || rest.starts_with('+'));
+  const std::size_t at = std::min(text.find('@'), text.size());
+  decay.factor = number_from<double>(text.substr(0, at)).value_or(0);
+  for (const std::string& step : split_at(text.substr(std::min(at + 1, text.size())), '+')) {
+    decay.steps.push_back(number_from<std::int64_t>(step).value_or(0));
   }
-  if (!good || !std::ranges::is_sorted(decay.steps)) {
+  if (!(decay.factor > 0 && decay.factor < 1) || decay.steps.front() < 1 ||
+      !std::ranges::is_sorted(decay.steps)) {
     throw UsageError(fmt::format(
         "{}: '{}' is not a factor between 0 and 1 and steps in ascending order, as 0.1@200+300",
         where, text));

@@ -4,7 +4,10 @@
 #include <algorithm>
 #include <cmath>
 #include <fstream>
+#include <iterator>
 #include <numeric>
+#include <set>
+#include <sstream>
 
 #include <sched.h>
 
@@ -21,18 +24,6 @@ double quota_in_cores() {
     return 0;
   }
   return std::strtod(quota.c_str(), nullptr) / period;
-}
-
-/// Whether the space-separated `words` contain `word`.
-bool has_word(std::string_view words, std::string_view word) {
-  while (!words.empty()) {
-    const std::size_t end = words.find_first_of(" \t\n");
-    if (words.substr(0, end) == word) {
-      return true;
-    }
-    words.remove_prefix(end == words.npos ? words.size() : end + 1);
-  }
-  return false;
 }
 
 }  // namespace
@@ -70,9 +61,10 @@ int cores_within_quota(int cpus) {
 
 int usable_cores() { return cores_within_quota(static_cast<int>(allowed_cpus().size())); }
 
-bool has_native_bf16(std::string_view cpuinfo) {
-  return has_word(cpuinfo, "avx512_bf16") || has_word(cpuinfo, "amx_bf16") ||
-         has_word(cpuinfo, "bf16");
+bool has_native_bf16(const std::string& cpuinfo) {
+  std::istringstream words(cpuinfo);
+  const std::set<std::string> names{std::istream_iterator<std::string>(words), {}};
+  return names.contains("avx512_bf16") || names.contains("amx_bf16") || names.contains("bf16");
 }
 
 }  // namespace paceline::cases

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "paceline/case/adapters.h"
@@ -40,6 +39,6 @@ int usable_cores();
 
 /// Whether the text of /proc/cpuinfo lists instructions for bf16 arithmetic (x86 avx512_bf16 or
 /// amx_bf16, Arm bf16). Without these libtorch emulates bf16, about 40 times slower than float32.
-bool has_native_bf16(std::string_view cpuinfo);
+bool has_native_bf16(const std::string& cpuinfo);
 
 }  // namespace paceline::cases

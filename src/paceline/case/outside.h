@@ -36,8 +36,11 @@ int processes_of(const Case& c);
 std::string status_of_not_run(const Case& c);
 
 /// Sets what follows from `framework` and `command`: strategy, launcher, engine, label, and the
-/// reason why the case cannot run here (`not_run`). Throws UsageError, one sentence, for unknown
-/// names and for values that contradict each other.
-void resolve_outside(Case& c, const MachineFacts& machine, const Where& where);
+/// reason why the case cannot run here (`not_run`). The adapter must exist. Throws UsageError, one
+/// sentence, for values that contradict each other.
+void resolve_program(Case& c, const MachineFacts& machine, const Where& where);
+
+/// Throws UsageError if `framework` names no adapter.
+void check_adapter(const Case& c, const MachineFacts& machine, const Where& where);
 
 }  // namespace paceline::cases

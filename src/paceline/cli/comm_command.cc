@@ -8,19 +8,20 @@
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include "paceline/base/error.h"
 #include "paceline/base/shell.h"
 #include "paceline/base/text.h"
 #include "paceline/case/check.h"
+#include "paceline/case/field.h"
+#include "paceline/case/flags.h"
 #include "paceline/cli/argument_checks.h"
 #include "paceline/cli/catalogue.h"
 #include "paceline/cli/comm_predict.h"
 #include "paceline/cli/job_flags.h"
 #include "paceline/cluster/cluster_units.h"
-#include "paceline/cluster/link_spec.h"
-#include "paceline/engines/engine_table.h"
 #include "paceline/front/job_hosts.h"
 #include "paceline/front/launched_rank.h"
 #include "paceline/front/run_job.h"
@@ -78,47 +79,6 @@ std::vector<std::string> operations_of(const std::vector<std::string>& only) {
   return once;
 }
 
-/// Parses "8,64" into numbers; an empty text has none. A part that is no number becomes 0.
-std::vector<int> numbers_of(const std::string& text) {
-  std::vector<int> numbers;
-  for (const std::string& number : split_at(text, ',')) {
-    if (!text.empty()) {
-      numbers.push_back(number_from<int>(number).value_or(0));
-    }
-  }
-  return numbers;
-}
-
-void check_link(cases::OperationSweep& sweep) {
-  std::erase(sweep.link, ' ');
-  if (sweep.link.empty()) {
-    return;
-  }
-  cluster::parse_link("--link", sweep.link);
-  if (sweep.device != "cpu") {
-    throw UsageError(
-        fmt::format("--link: '{}' holds operations on the CPU alone, and the device is {}",
-                    sweep.link, sweep.device));
-  }
-}
-
-// Resolves "auto" as engine and device. Throws UsageError if this machine lacks either of them.
-void check_engine(const cases::MachineFacts& machine, cases::OperationSweep& sweep) {
-  sweep.device = cases::resolve_device(sweep.device, machine);
-  sweep.engine = cases::resolve_engine(sweep.engine, sweep.device, machine);
-  if (std::ranges::find(machine.engines, sweep.engine) == machine.engines.end()) {
-    throw UsageError("--engine: " + cases::not_built_in(sweep.engine, machine));
-  }
-  if (sweep.device == "cuda" && machine.cuda_devices == 0) {
-    throw UsageError("--device: 'cuda', but PyTorch sees no GPU here");
-  }
-  const auto& engine = engines::find_engine(sweep.engine);
-  if (!engine.moves(sweep.device)) {
-    throw UsageError(fmt::format("--engine: '{}' moves bytes between {} alone", sweep.engine,
-                                 engine.moves_cpu ? "CPUs" : "GPUs"));
-  }
-}
-
 // Throws UsageError if the measurements could not be used for the fit that --fit asks for.
 void check_fit(const cases::OperationSweep& sweep) {
   if (sweep.fit.empty()) {
@@ -148,39 +108,7 @@ void check_fit(const cases::OperationSweep& sweep) {
 
 CommCommand::CommCommand(CLI::App& app) {
   settings_.name = "comm";
-  add_sizes(app);
-  add_ranks(app);
-  app.add_option("--engine", sweep_.engine, "what moves the bytes")->type_name("NAME");
-  app.add_option("--device", sweep_.device, "where the bytes lie")
-      ->check(one_of("device", {"auto", "cpu", "cuda"}))
-      ->type_name("NAME");
-  app.add_option("--dtype", sweep_.dtype, "of the elements [fp32]")
-      ->check(one_of("dtype", rank::comm_dtypes()))
-      ->type_name("TYPE");
-  app.add_option("--link", sweep_.link,
-                 "hold every operation until such a link would have delivered it")
-      ->type_name("RATE,LATENCY");
-  app.add_option("--interface", settings_.interface, "of the network")
-      ->take_last()
-      ->type_name("NAME");
-  app.add_option("--rendezvous", settings_.rendezvous, "HOST:PORT or file:PATH")
-      ->type_name("WHERE");
-  app.add_option("--timeout", settings_.timeout, "a rank silent for so long has failed")
-      ->check(number_in(1, 86400))
-      ->type_name("SECONDS");
-  app.add_option("--records", settings_.records,
-                 "JSON Lines file that is appended to [results/comm-<utc>.jsonl]")
-      ->type_name("FILE");
-  add_format_flag(app, settings_.format, report::names_of(report::output_formats()));
-  add_cluster_flags(app, choice_);
-  app.add_option("--ssh-command", settings_.ssh_command, "as in paceline run")->type_name("TEXT");
-  app.add_option("--fit", sweep_.fit,
-                 "write alpha-beta models of the operations to this file, which cluster files name "
-                 "under `collectives`")
-      ->type_name("FILE");
-}
-
-void CommCommand::add_sizes(CLI::App& app) {
+  configuration_.engine = configuration_.device = "auto";
   app.add_option("--only", only_, "operations, separated by commas")
       ->delimiter(',')
       ->type_name("NAME,NAME")
@@ -194,23 +122,29 @@ void CommCommand::add_sizes(CLI::App& app) {
   app.add_option("--warmup", sweep_.warmup, "discarded iterations [3]")
       ->check(whole_number_in(0, 1'000'000))
       ->type_name("N");
-}
-
-void CommCommand::add_ranks(CLI::App& app) {
   app.add_option("--ranks", worlds_,
-                 "processes to start on this machine [one per core, at "
-                 "least 2]; with --predict one number or several: 8,64,512")
-      ->check([one = whole_number_in(2, 1 << 20)](const std::string& text) {
-        for (const std::string& number : split_at(text, ',')) {
-          if (std::string wrong = one(number); !wrong.empty()) {
-            return wrong;
-          }
-        }
-        return std::string();
-      })
-      ->type_name("N");
+                 "processes to start on this machine [one per core, at least 2]; with --predict "
+                 "one number or several: 8,64,512")
+      ->delimiter(',')
+      ->check(whole_number_in(2, 1 << 20))
+      ->type_name("N")
+      ->allow_extra_args(false);
   app.add_flag("--predict", predict_,
                "measure nothing: what the operations would take on --cluster");
+  app.add_option("--engine", configuration_.engine, "what moves the bytes [auto]")
+      ->type_name("NAME");
+  app.add_option("--dtype", sweep_.dtype, "of the elements [fp32]")
+      ->check(one_of("dtype", rank::comm_dtypes()))
+      ->type_name("TYPE");
+  cases::add_key_flags(app, {"device", "link"}, configuration_);
+  cases::add_key_flags(app, {"interface", "rendezvous", "timeout", "records", "ssh_command"},
+                       settings_);
+  add_format_flag(app, settings_.format, report::names_of(report::output_formats()));
+  add_cluster_flags(app, choice_);
+  app.add_option("--fit", sweep_.fit,
+                 "write alpha-beta models of the operations to this file, which cluster files name "
+                 "under `collectives`")
+      ->type_name("FILE");
 }
 
 std::vector<std::int64_t> CommCommand::sizes() const {
@@ -219,31 +153,40 @@ std::vector<std::int64_t> CommCommand::sizes() const {
 
 /// Prints the predicted times of the operations.
 int CommCommand::predict() const {
-  if (!sweep_.fit.empty() || !settings_.records.empty() || !sweep_.link.empty()) {
+  if (!sweep_.fit.empty() || !settings_.records.empty() || !configuration_.link.empty()) {
     throw UsageError("--predict measures nothing; leave out --fit, --link and --records");
   }
   return predict_comm({.cluster = choice_,
-                       .ranks = numbers_of(worlds_),
+                       .ranks = worlds_,
                        .operations = operations_of(only_),
                        .sizes = sizes(),
-                       .engine = sweep_.engine,
+                       .engine = configuration_.engine,
                        .format = settings_.format});
 }
 
 /// The job to measure. Its number of ranks is 0 if no flag gives it.
 cases::JobSpec CommCommand::job(const std::vector<std::string>& command_line) const {
-  const std::vector<int> worlds = numbers_of(worlds_);
-  if (worlds.size() > 1) {
+  if (worlds_.size() > 1) {
     throw UsageError(fmt::format(
-        "--ranks {}: one number of ranks is measured at a time; --predict takes several", worlds_));
+        "--ranks {}: one number of ranks is measured at a time; --predict takes several",
+        fmt::join(worlds_, ",")));
   }
+  const cases::MachineFacts machine = machine_here({});
+  const cases::Where where = [](std::string_view key) {
+    return cases::flag_of(*cases::find_key(key));
+  };
+  cases::Case c = configuration_;
+  c.device = cases::resolve_device(c.device, machine);
+  c.engine = cases::resolve_engine(c.engine, c.device, machine);
+  cases::check_device(c, machine, where);
   cases::OperationSweep sweep = sweep_;
-  sweep.ranks = worlds.empty() ? 0 : worlds.front();
+  sweep.device = c.device;
+  sweep.engine = c.engine;
+  sweep.link = cases::canonical_link(c, where);
+  sweep.ranks = worlds_.empty() ? 0 : worlds_.front();
   sweep.command = "paceline " + shell_command(command_line);
-  check_engine(machine_here({}), sweep);
   sweep.operations = operations_of(only_);
   sweep.sizes = sizes();
-  check_link(sweep);
   cases::JobSpec job;
   job.operations = std::move(sweep);
   job.settings = settings_;

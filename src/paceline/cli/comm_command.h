@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "paceline/case/case.h"
 #include "paceline/case/job_spec.h"
 #include "paceline/cluster/cluster_choice.h"
 
@@ -26,8 +27,6 @@ class CommCommand {
   int run(const std::vector<std::string>& command_line);
 
  private:
-  void add_sizes(CLI::App& app);
-  void add_ranks(CLI::App& app);
   std::vector<std::int64_t> sizes() const;
   int predict() const;
   cases::JobSpec job(const std::vector<std::string>& command_line) const;
@@ -35,12 +34,13 @@ class CommCommand {
 
   std::string min_ = "4B", max_ = "256MiB";
   double factor_ = 4;
-  std::string worlds_;  // the text of --ranks
+  std::vector<int> worlds_;  // of --ranks
   bool predict_ = false;
   std::vector<std::string> only_;
   cluster::ClusterChoice choice_;
   cases::Settings settings_;
   cases::OperationSweep sweep_;
+  cases::Case configuration_;  // engine, device and link alone
 };
 
 }  // namespace paceline::cli
