@@ -13,11 +13,10 @@
 #include "paceline/base/process.h"
 #include "paceline/case/check.h"
 #include "paceline/case/field.h"
-#include "paceline/cli/argument_checks.h"
+#include "paceline/case/flags.h"
 #include "paceline/cli/catalogue.h"
 #include "paceline/launch/detect_launch.h"
 #include "paceline/plan/engine_traits.h"
-#include "paceline/plan/optimizer.h"
 #include "paceline/rank/profile_codecs.h"
 #include "paceline/rank/profile_model.h"
 #include "paceline/rank/warnings.h"
@@ -78,26 +77,10 @@ ProfileCommand::ProfileCommand(CLI::App& app) {
       ->required()
       ->type_name("MODEL");
   app.add_option("--output", output_, "profile file [MODEL.profile.json]")->type_name("FILE");
-  const auto number = [&](const char* flag, int& value, int least, const char* help) {
-    app.add_option(flag, value, help)->check(whole_number_in(least, 1 << 20))->type_name("N");
-  };
-  number("--batch-size", c.batch_size, 1, "samples of a step [32]");
-  number("--image-size", c.image_size, 0, "side of the input; 0: its own");
-  number("--classes", c.classes, 0, "outputs; 0: the model's own");
-  number("--sequence-length", c.sequence_length, 0, "tokens of a sequence; 0: the model's own");
-  number("--threads", c.threads, 0, "compute threads; 0: one per core");
-  number("--warmup", c.warmup, 0, "discarded steps [3]");
-  number("--steps", c.steps, 1, "measured steps [10]");
-  app.add_option("--dtype", c.dtype, "number type [fp32]")
-      ->check(one_of("dtype", {"fp32", "bf16", "amp"}))
-      ->type_name("TYPE");
-  app.add_option("--device", c.device, "what computes [auto]")
-      ->check(one_of("device", {"auto", "cpu", "cuda"}))
-      ->type_name("NAME");
-  app.add_option("--optimizer", c.optimizer, "whose update is timed [sgd]")
-      ->check(one_of("optimizer", plan::optimizer_names()))
-      ->type_name("NAME");
-  app.add_flag("--channels-last", c.channels_last, "NHWC order");
+  cases::add_key_flags(app,
+                       {"batch_size", "image_size", "classes", "sequence_length", "threads",
+                        "warmup", "steps", "dtype", "device", "optimizer", "channels_last"},
+                       c);
   app.add_flag("--codecs", codecs_,
                "also how long one core takes to code the gradients, for `paceline advise`; --steps "
                "times each");

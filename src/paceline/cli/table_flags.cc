@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "paceline/cli/table_flags.h"
 
+#include <algorithm>
+#include <string>
+#include <string_view>
+
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
@@ -32,23 +36,28 @@ cases::Case usual_case(const std::string& model) {
 }  // namespace
 
 TableFlags::TableFlags(CLI::App& app) {
+  std::vector<std::string_view> names{"as_original"};
   for (const cases::Field& key : cases::keys()) {
-    if (key.of.part != cases::Part::kTables && key.name != "as_original") {
-      continue;
+    if (key.of.part == cases::Part::kTables) {
+      names.push_back(key.name);
     }
-    const std::string flag = cases::flag_of(key);
-    const std::string help(key.help);
-    const auto take = [this, &key, flag](const std::string& text) {
-      cases::assign_key(key, text, flag, tables_);
-      given_.push_back(&key);
-    };
-    options_.push_back(cases::is_switch(key)
-                           ? app.add_flag_callback(
-                                 flag, [take] { take("true"); }, help)
-                           : app.add_option_function<std::string>(flag, take, help)
-                                 ->type_name(std::string(key.metavar)));
-    options_.back()->group("Embedding tables, of hybrid");
   }
+  options_ = cases::add_key_flags(app, names, tables_);
+  for (CLI::Option* option : options_) {
+    option->group("Embedding tables, of hybrid");
+  }
+}
+
+std::vector<const cases::Field*> TableFlags::given() const {
+  std::vector<const cases::Field*> keys;
+  for (const CLI::Option* option : options_) {
+    if (option->count() > 0) {
+      std::string name = option->get_lnames().front();
+      std::ranges::replace(name, '-', '_');
+      keys.push_back(cases::find_key(name));
+    }
+  }
+  return keys;
 }
 
 void TableFlags::exclude_beside(CLI::Option& records) {
@@ -59,7 +68,7 @@ void TableFlags::exclude_beside(CLI::Option& records) {
 
 cases::Case TableFlags::configuration(const JobFlags& job) const {
   cases::Case tables = usual_case(job.model());
-  for (const cases::Field* key : given_) {
+  for (const cases::Field* key : given()) {
     cases::assign_key(*key, cases::read_key(*key, tables_), cases::flag_of(*key), tables);
   }
   if (job.batch_size()) {
@@ -72,9 +81,9 @@ cases::Case TableFlags::configuration(const JobFlags& job) const {
 std::vector<plan::Rank> TableFlags::complete(const JobFlags& job,
                                              predict::PredictRequest& request) const {
   if (!has_tables(job.model())) {
-    if (!given_.empty()) {
-      throw UsageError(fmt::format("{}: {} has no embedding tables",
-                                   cases::flag_of(*given_.front()), job.model()));
+    if (const auto keys = given(); !keys.empty()) {
+      throw UsageError(fmt::format("{}: {} has no embedding tables", cases::flag_of(*keys.front()),
+                                   job.model()));
     }
     return job.worlds(request.cluster);
   }

@@ -28,8 +28,10 @@ class TableFlags {
   cases::Case configuration(const JobFlags& job) const;
 
  private:
+  /// The keys whose flags were given.
+  std::vector<const cases::Field*> given() const;
+
   cases::Case tables_;
-  std::vector<const cases::Field*> given_;  // keys whose flags were given
   std::vector<CLI::Option*> options_;
 };
 
