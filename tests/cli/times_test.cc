@@ -92,15 +92,6 @@ TEST_F(TimesOfPlans, FitsOfAnotherEngineOrWorldAreNotTaken) {
   }
 }
 
-TEST_F(TimesOfPlans, ADryRunPlansByTheFits) {
-  describe("lab.toml", "1s", "gloo");
-  const Outcome fits = run(kReplay + "lab.toml --dry-run");
-  EXPECT_NE(fits.out.find("52.0 kB on the wire per rank and step, 1 call"), std::string::npos)
-      << fits.out << fits.err;
-  describe("lab.toml", "1s", "nccl");
-  EXPECT_NE(run(kReplay + "lab.toml --dry-run").out.find("no plan yet"), std::string::npos);
-}
-
 // A line through times needs two sizes; this network is smaller than the first.
 TEST_F(TimesOfPlans, AreMeasuredForTheSmallestNetwork) {
   const Outcome outcome =

@@ -149,7 +149,7 @@ int dry_run(const cases::RawSettings& raw, cases::JobSpec job, const launch::Lau
   } else {
     front::reject_hosts(choice_of(job.settings), launch.self.launcher);
   }
-  fmt::print("{}{}", dry_run_text(job.experiment, cluster, job.settings.cluster),
+  fmt::print("{}{}", dry_run_text(job.experiment),
              rank::known_time_text(job.experiment.cases, job.experiment.runs));
   return job.experiment.rejected.empty() ? 0 : kFailedStatus;
 }
