@@ -15,41 +15,14 @@
 namespace paceline {
 namespace {
 
-std::size_t occurrences(const std::string& text, const std::string& part) {
-  std::size_t count = 0;
-  for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) {
-    ++count;
-  }
-  return count;
-}
-
-TEST_F(Program, BareItPrintsTheNextCommands) {
+TEST_F(Program, BareItPrintsTheHelpWithFirstSteps) {
   const Outcome outcome = run("");
   EXPECT_EQ(outcome.exit_code, 0);
   EXPECT_EQ(outcome.err, "");
-  for (const char* next :
-       {"doctor ", "run quick ", "report RECORDS -o page.html ", "diff BASE TEST ", "list "}) {
+  EXPECT_EQ(outcome.out, run("--help").out);
+  for (const char* next : {"doctor ", "run quick ", "report RECORDS -o page.html ", "diff BASE "}) {
     EXPECT_NE(outcome.out.find(std::string("\n  paceline ") + next), std::string::npos) << next;
   }
-  EXPECT_EQ(occurrences(outcome.out, "\n  paceline "), 5u);
-  // Every other command is named in one line.
-  const std::size_t begin = outcome.out.find("\nFurther commands: ");
-  ASSERT_NE(begin, std::string::npos) << outcome.out;
-  const std::string line =
-      outcome.out.substr(begin + 1, outcome.out.find('\n', begin + 1) - begin - 1);
-  const std::string help = run("--help").out;
-  std::istringstream commands(help.substr(help.find("\nSubcommands:\n") + 14));
-  std::size_t known = 0;
-  for (std::string row; std::getline(commands, row) && !row.empty();) {
-    if (row.size() > 2 && row[2] != ' ') {
-      const std::string name = row.substr(2, row.find(' ', 2) - 2);
-      ++known;
-      EXPECT_NE(outcome.out.find("\n  paceline " + name + " ") != std::string::npos,
-                line.find(" " + name) != std::string::npos)
-          << name;
-    }
-  }
-  EXPECT_GE(known, 10u) << help;
 }
 
 TEST_F(Program, ListSaysWhatATopologyIs) {
@@ -100,6 +73,7 @@ TEST_F(Program, DoctorSaysWhatItSees) {
 TEST_F(Program, RejectsBadFlags) {
   expect_rejected("rnu", "paceline: unknown command 'rnu'; did you mean 'run'?");
   expect_rejected("run --modle mlp", "paceline: unknown flag '--modle'; did you mean '--model'?");
+  expect_rejected("run -hostfile h", "paceline: unknown flag '-hostfile'; did you mean '--hostfile'?");
   expect_rejected("run --model mlp --ranks two", "paceline: --ranks: 'two' is not a whole number");
   expect_rejected("run --model resnet5",
                   "paceline: --model: unknown model 'resnet5'; did you mean 'resnet50'?");
@@ -120,6 +94,14 @@ TEST_F(Program, RejectsBadFlags) {
                     std::string("paceline: ") + flag + ": is empty; ");
   }
   expect_rejected("run --model mlp -H ''", "paceline: --hosts: is empty; ");
+}
+
+TEST_F(Program, RejectsASecondPositionalArgument) {
+  for (const char* word : {"ddp", "list"}) {
+    expect_rejected(std::string("run quick ") + word,
+                    std::string("paceline: unexpected argument '") + word +
+                        "'; paceline run --help says what it takes\n");
+  }
 }
 
 TEST_F(Program, TakesTheValueOfASwitchBehindItsEqualsSign) {
@@ -154,7 +136,7 @@ TEST_F(Program, RejectsARendezvousOfOneHost) {
 }
 
 TEST_F(Program, RejectsAFlagThatIsGivenTwice) {
-  expect_rejected("comm --ranks 2 --ranks 2", "paceline: --ranks: is given twice; give it once\n");
+  expect_rejected("comm --min 4 --min 8", "paceline: --min: is given twice; give it once\n");
   expect_rejected("predict resnet50 --records a --records b --records c",
                   "paceline: --records: is given 3 times; give it once\n");
   expect_rejected("comm --ranks", "paceline: --ranks: its value is missing\n");

@@ -2,7 +2,6 @@
 #include "paceline/cli/argument_checks.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
@@ -14,6 +13,7 @@
 
 #include "paceline/base/error.h"
 #include "paceline/base/text.h"
+#include "paceline/case/legacy_names.h"
 
 namespace paceline::cli {
 namespace {
@@ -31,6 +31,24 @@ void reject_empty(const CLI::Option& option, const std::string& value) {
   }
 }
 
+bool takes_value(const CLI::Option& option) { return option.get_items_expected_max() > 0; }
+
+/// Throws UsageError for an unknown flag. A flag of one letter may be directly followed by its
+/// value, "-n4".
+void reject_unknown(const CLI::App& command, const std::string& flag) {
+  const CLI::Option* letter = command.get_option_no_throw(flag.substr(0, 2));
+  if (letter != nullptr && takes_value(*letter)) {
+    return;
+  }
+  std::vector<std::string> known;
+  for (const CLI::Option* option : command.get_options()) {
+    for (const std::string& name : option->get_lnames()) {
+      known.push_back("--" + name);
+    }
+  }
+  throw UsageError(cases::unknown_flag(flag, command.get_name(), known));
+}
+
 template <class Number>
 ArgumentCheck check_of(std::string_view kind, Number least, Number most) {
   return [=](const std::string& text) {
@@ -46,35 +64,22 @@ ArgumentCheck check_of(std::string_view kind, Number least, Number most) {
 
 }  // namespace
 
-void for_each_flag(const CLI::App& command, const std::vector<std::string>& arguments,
-                   const std::function<void(const GivenFlag&)>& visit) {
+void check_flags(const CLI::App& command, const std::vector<std::string>& arguments) {
   for (std::size_t i = 0; i < arguments.size() && arguments[i] != "--"; ++i) {
     const std::string& word = arguments[i];
     if (!word.starts_with("-") || word == "-") {
       continue;
     }
     const std::size_t equals = word.find('=');
-    GivenFlag given{.name = word.substr(0, equals)};
-    given.option = command.get_option_no_throw(given.name);
-    const bool takes_value = given.option == nullptr || given.option->get_items_expected_max() > 0;
-    const bool next_is_value =
-        i + 1 < arguments.size() && (given.option != nullptr || !arguments[i + 1].starts_with("-"));
-    if (equals != std::string::npos) {
-      given.value = word.substr(equals + 1);
-    } else if (takes_value && next_is_value) {
-      given.value = arguments[i + 1];
-      i += given.option != nullptr ? 1 : 0;
+    const CLI::Option* option = command.get_option_no_throw(word.substr(0, equals));
+    if (option == nullptr) {
+      reject_unknown(command, word.substr(0, equals));
+    } else if (takes_value(*option) && equals != std::string::npos) {
+      reject_empty(*option, word.substr(equals + 1));
+    } else if (takes_value(*option) && i + 1 < arguments.size()) {
+      reject_empty(*option, arguments[++i]);
     }
-    visit(given);
   }
-}
-
-void reject_empty_values(const CLI::App& command, const std::vector<std::string>& arguments) {
-  for_each_flag(command, arguments, [](const GivenFlag& given) {
-    if (given.option != nullptr && given.value && given.option->get_items_expected_max() > 0) {
-      reject_empty(*given.option, *given.value);
-    }
-  });
 }
 
 ArgumentCheck number_in(double least, double most) {

@@ -3,13 +3,11 @@
 
 #include <functional>
 #include <limits>
-#include <optional>
 #include <string>
 #include <vector>
 
 namespace CLI {
 class App;
-class Option;
 class ParseError;
 }  // namespace CLI
 
@@ -17,21 +15,10 @@ class ParseError;
 
 namespace paceline::cli {
 
-/// A flag on the command line: a word that begins with a dash.
-struct GivenFlag {
-  std::string name;                     // name with dashes
-  std::optional<std::string> value{};   // text after an equals sign, or the next word
-  const CLI::Option* option = nullptr;  // the command's option; null: unknown flag
-};
-
-/// Calls `visit` for each flag among `arguments`, the words after the command, up to a word "--".
-void for_each_flag(const CLI::App& command, const std::vector<std::string>& arguments,
-                   const std::function<void(const GivenFlag&)>& visit);
-
-/// Throws UsageError if a flag of `command` has an empty value, or a list has an empty element
-/// between two commas, both of which CLI11 would skip. `arguments` are the words after the command,
-/// before they are parsed.
-void reject_empty_values(const CLI::App& command, const std::vector<std::string>& arguments);
+/// Throws UsageError if a flag among `arguments`, the words after the command, is none of
+/// `command`'s, has an empty value, or has a list with an empty element between two commas. CLI11
+/// takes the value of an unknown flag for a positional argument, and skips empty values.
+void check_flags(const CLI::App& command, const std::vector<std::string>& arguments);
 
 /// A check in CLI11's form: returns what is wrong with the text of an argument; empty if it is
 /// valid.

@@ -2,30 +2,23 @@
 #include "paceline/cli/cli.h"
 
 #include <algorithm>
-#include <array>
 #include <chrono>
-#include <cstdint>
 #include <cstdio>
 #include <exception>
 #include <functional>
-#include <iterator>
 #include <memory>
 #include <optional>
-#include <span>
 #include <string>
-#include <string_view>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "paceline/base/clock.h"
 #include "paceline/base/error.h"
 #include "paceline/base/text.h"
-#include "paceline/case/legacy_names.h"
 #include "paceline/cli/ab.h"
 #include "paceline/cli/advise.h"
 #include "paceline/cli/argument_checks.h"
@@ -77,53 +70,20 @@ void reject_unknown_command(const CLI::App& app, const std::string& word) {
   }
 }
 
-std::vector<std::string> flags_of(const CLI::App& command) {
-  std::vector<std::string> known;
-  for (const CLI::Option* option : command.get_options()) {
-    for (const std::string& name : option->get_lnames()) {
-      known.push_back("--" + name);
-    }
-  }
-  return known;
-}
-
-/// Whether `flag` is a long flag written with one dash, as mpirun's "-hostfile". CLI11 would parse
-/// it as letters of short flags.
-bool lacks_a_dash(const CLI::App& command, const std::string& flag) {
-  return flag.size() > 2 && flag[1] != '-' && command.get_option_no_throw('-' + flag) != nullptr;
-}
-
-/// Throws UsageError for a flag that no option of the command has. CLI11 would take its value for a
-/// positional argument. A flag of one letter may be directly followed by its value, "-n4".
-void reject_unknown_flag(const CLI::App& command, const std::vector<std::string>& arguments) {
-  for_each_flag(command, arguments, [&](const GivenFlag& given) {
-    if (given.option != nullptr) {
-      return;
-    }
-    if (lacks_a_dash(command, given.name)) {
-      throw UsageError(
-          fmt::format("unknown flag '{}'; did you mean '-{}'?", given.name, given.name));
-    }
-    const bool is_letter =
-        given.name[1] != '-' && command.get_option_no_throw(given.name.substr(0, 2)) != nullptr;
-    if (!is_letter) {
-      throw UsageError(cases::unknown_flag(given.name, command.get_name(), flags_of(command)));
-    }
-  });
-}
-
 /// Parses the arguments. Returns an exit code if they ask for help only, else nothing.
 std::optional<int> parse(CLI::App& app, const std::vector<std::string>& arguments) {
   for (const CLI::App* command : app.get_subcommands({})) {
     if (command->get_name() == arguments.front()) {
-      const std::vector<std::string> words(arguments.begin() + 1, arguments.end());
-      reject_unknown_flag(*command, words);
-      reject_empty_values(*command, words);
+      check_flags(*command, {arguments.begin() + 1, arguments.end()});
     }
   }
   try {
     // CLI11 expects the words in reverse order.
     app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));
+  } catch (const CLI::ExtrasError&) {
+    throw UsageError(
+        fmt::format("unexpected argument '{0}'; paceline {1} --help says what it takes",
+                    app.remaining(true).front(), arguments.front()));
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) {
       return app.exit(error);  // --help
@@ -133,41 +93,13 @@ std::optional<int> parse(CLI::App& app, const std::vector<std::string>& argument
   return std::nullopt;
 }
 
-struct Next {
-  std::string_view command;
-  std::string_view words{};  // words after the command
-  std::string_view answers;
-};
-
-constexpr auto kNext = std::to_array<Next>({
-    {"doctor", "", "is this machine fit to measure on?"},
-    {"run", "quick", "a first look at it, in about two minutes"},
-    {"report", "RECORDS -o page.html", "what was measured, as one page to share"},
-    {"diff", "BASE TEST", "did a change help, and how sure is that?"},
-    {"list", "", "strategies, models, optimizers, engines, experiments, formats"},
-});
-
-/// What `paceline` without arguments prints: the five commands to start with, and the names of all
-/// other ones among `commands`.
-std::string guide(std::span<const std::string> commands) {
-  std::string text =
-      "Paceline measures, explains and predicts distributed data-parallel training.\n\n";
-  for (const Next& next : kNext) {
-    text += fmt::format("  {:<38} {}\n", fmt::format("paceline {} {}", next.command, next.words),
-                        next.answers);
-  }
-  std::vector<std::string> others;
-  std::copy_if(commands.begin(), commands.end(), std::back_inserter(others),
-               [](const std::string& name) {
-                 return std::none_of(kNext.begin(), kNext.end(),
-                                     [&](const Next& next) { return next.command == name; });
-               });
-  std::sort(others.begin(), others.end());
-  return text + fmt::format(
-                    "\nFurther commands: {}.\n`paceline --help` says what each is for, `paceline "
-                    "COMMAND --help` has every flag.\n",
-                    fmt::join(others, ", "));
-}
+constexpr const char* kFirstSteps =
+    "First steps:\n"
+    "  paceline doctor                          is this machine fit to measure on?\n"
+    "  paceline run quick                       a first measurement, in about two minutes\n"
+    "  paceline report RECORDS -o page.html     what was measured, as one page to share\n"
+    "  paceline diff BASE TEST                  did a change help, and how sure is that?\n"
+    "  paceline COMMAND --help                  every flag of a command\n";
 
 using Arguments = std::vector<std::string>;
 
@@ -223,9 +155,11 @@ int dispatch(std::vector<std::string> arguments) {
     return launch::guard_command({arguments.begin() + 1, arguments.end()});
   }
   CLI::App app("Measures and predicts distributed training.", "paceline");
+  app.set_version_flag("--version", "paceline " PACELINE_VERSION);
   // The formatter is set before the commands are added, as they copy it.
   app.formatter(std::make_shared<HelpFormatter>());
-  app.set_version_flag("--version", "paceline " PACELINE_VERSION);
+  app.footer(kFirstSteps);
+  app.require_subcommand(0, 1);  // a later word that names another command is an argument
   Commands commands(app);
   commands.add<RunCommand>("run", "measure an experiment");
   commands.add<ReportCommand>("report", "show records: a page, Markdown, CSV, tables");
@@ -259,7 +193,7 @@ int dispatch(std::vector<std::string> arguments) {
   commands.add<PredictCommand>("predict", "price a job on a cluster that a file describes");
   commands.add<AdviseCommand>("advise", "strategies for a cluster, by predicted step time");
   if (arguments.empty()) {
-    fmt::print("{}", guide(names_of_commands(app)));
+    fmt::print("{}", app.help());
     return 0;
   }
   reject_unknown_command(app, arguments.front());

@@ -25,26 +25,19 @@
 namespace paceline::cli {
 namespace {
 
-/// The flags and facts by which a network is chosen.
-struct NetworkWords {
-  std::string model;
-  std::string second_profile;  // empty: not given
-  int sequence_length = 0;     // 0: the network's own
-  bool measured = false;       // measured figures give the speed at other batches
-};
-
-/// Takes the network of one profile, or, from two profiles, that for the job's micro-batch.
-void choose_profile(const NetworkWords& words, predict::PredictRequest& request) {
-  predict::ProfileOfFile file{words.model, cluster::read_profile(words.model)};
+/// Takes the network of one profile, or, from two profiles of it, that for the job's micro-batch.
+/// `timed` says whether a rate or measured figures give the speed at other batches.
+void choose_profile(const std::string& model, const std::string& second, bool timed,
+                    predict::PredictRequest& request) {
+  predict::ProfileOfFile file{model, cluster::read_profile(model)};
   cluster::ProfiledModel& profiled = file.profiled;
   if (request.batch_size == 0) {
     request.batch_size = profiled.batch_size * request.accumulate;
   }
-  const bool timed = request.samples_per_s || words.measured;
-  if (!words.second_profile.empty()) {
-    predict::ProfileOfBatch at = predict::profile_of_batch(
-        file, {words.second_profile, cluster::read_profile(words.second_profile)},
-        std::max(1, request.batch_size / request.accumulate));
+  if (!second.empty()) {
+    predict::ProfileOfBatch at =
+        predict::profile_of_batch(file, {second, cluster::read_profile(second)},
+                                  std::max(1, request.batch_size / request.accumulate));
     profiled = std::move(at.profiled);
     if (at.warning && !timed) {
       request.warnings.push_back(*std::move(at.warning));
@@ -53,34 +46,21 @@ void choose_profile(const NetworkWords& words, predict::PredictRequest& request)
     throw UsageError(
         fmt::format("--batch-size {}: {} has the times of a batch of {}; profile the other batch, "
                     "give two profiles or --device-rate",
-                    request.batch_size, words.model, profiled.batch_size));
+                    request.batch_size, model, profiled.batch_size));
   }
   predict::put_profile(std::move(profiled), request);
 }
 
-void choose_network(const NetworkWords& words, predict::PredictRequest& request) {
-  const std::string& model = words.model;
-  const int sequence_length = words.sequence_length;
-  if (sequence_length != 0 && (has_tables(model) || names_profile(model))) {
-    throw UsageError(fmt::format("--sequence-length {}: {} is no built-in network that reads text",
-                                 sequence_length, model));
+/// The built-in network for samples of `tokens` tokens; 0: its own number.
+plan::NetworkShape built_in_network(const std::string& model, int tokens) {
+  try {
+    plan::network_shape(model);
+  } catch (const UsageError& error) {
+    throw UsageError(
+        fmt::format("{}; or give a profile, FILE.json (`paceline profile`, paceline.torch.profile)",
+                    error.what()));
   }
-  if (has_tables(model)) {
-    request.network.model.name = model;  // the shape depends on its tables
-    return;
-  }
-  if (!names_profile(model)) {
-    try {
-      request.network = plan::network_shape(model);
-    } catch (const UsageError& error) {
-      throw UsageError(fmt::format(
-          "{}; or give a profile, FILE.json (`paceline profile`, paceline.torch.profile)",
-          error.what()));
-    }
-    request.network = plan::network_shape(model, sequence_length);
-    return;
-  }
-  choose_profile(words, request);
+  return plan::network_shape(model, tokens);
 }
 
 /// Profiles a network in Python, MODULE:FACTORY, into a file in the working directory, and returns
@@ -123,9 +103,7 @@ std::vector<std::string> cluster_words(const cluster::ClusterChoice& choice) {
 bool names_profile(const std::string& model) { return model.ends_with(".json"); }
 
 bool has_tables(const std::string& model) {
-  cases::Case configuration;
-  configuration.model = model;
-  return configuration.has_tables();
+  return cases::Network{.model = model}.has_tables();
 }
 
 JobFlags::JobFlags(CLI::App& app) {
@@ -285,11 +263,18 @@ predict::PredictRequest JobFlags::request(const predict::MeasuredRecords* measur
   request.accumulate = accumulate_.value_or(1);
   const int recorded_tokens =
       recorded != nullptr && !names_profile(network) ? recorded->sequence_length : 0;
-  choose_network({.model = network,
-                  .second_profile = second_profile_,
-                  .sequence_length = sequence_length_.value_or(recorded_tokens),
-                  .measured = measured != nullptr},
-                 request);
+  const int tokens = sequence_length_.value_or(recorded_tokens);
+  if (tokens != 0 && (has_tables(network) || names_profile(network))) {
+    throw UsageError(fmt::format("--sequence-length {}: {} is no built-in network that reads text",
+                                 tokens, network));
+  }
+  if (has_tables(network)) {
+    request.network.model.name = network;  // the shape depends on its tables
+  } else if (names_profile(network)) {
+    choose_profile(network, second_profile_, device_rate_ || measured != nullptr, request);
+  } else {
+    request.network = built_in_network(network, tokens);
+  }
   predict::put_type(dtype_, request);
   if (!engine_costs_.empty()) {
     request.costs = std::make_shared<const predict::CostTable>(predict::read_costs(engine_costs_));

@@ -109,6 +109,15 @@ std::string topologies_list() {
   return section("Topologies: graphs of ranks or of hosts", entries);
 }
 
+/// The names and summaries of a table.
+std::vector<Entry> entries_of(const auto& rows) {
+  std::vector<Entry> entries;
+  for (const auto& row : rows) {
+    entries.push_back({std::string(row.name), std::string(row.summary)});
+  }
+  return entries;
+}
+
 std::string models_list() { return section("Models", models()); }
 
 std::string engines_list() {
@@ -124,20 +133,14 @@ std::string engines_list() {
 std::string experiments_list() { return section("Experiments", experiments()); }
 
 std::string formats_list() {
-  std::vector<Entry> entries;
-  for (const report::Format& format : report::formats()) {
-    entries.push_back({std::string(format.name), std::string(format.summary)});
-  }
+  std::vector<Entry> entries = entries_of(report::formats());
   entries.push_back({"page", "one HTML file with tables and charts (paceline report only)"});
   return section("Formats", entries);
 }
 
 std::string optimizers_list() {
-  std::vector<Entry> entries;
-  for (const plan::Optimizer& one : plan::kOptimizers) {
-    entries.push_back({std::string(one.name), std::string(one.summary)});
-  }
-  return section("Optimizers: --optimizer, as torch.optim defines those that it has", entries);
+  return section("Optimizers: --optimizer, as torch.optim defines those that it has",
+                 entries_of(plan::kOptimizers));
 }
 
 std::string frameworks_list() {

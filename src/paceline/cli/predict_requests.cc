@@ -95,7 +95,7 @@ records::RunRecord predicted(const json& request, simulator::JobCache& jobs) {
   CLI::App app;
   const PredictCommand command(app);
   std::vector<std::string> words = words_of(app, request);
-  reject_empty_values(app, words);
+  check_flags(app, words);
   std::ranges::reverse(words);  // CLI11 expects reverse order
   try {
     app.parse(words);
