@@ -7,7 +7,6 @@
 
 #include "paceline/base/error.h"
 #include "paceline/networks/families.h"
-#include "paceline/plan/networks/network_shape.h"
 
 namespace paceline::networks {
 namespace {
@@ -28,7 +27,7 @@ constexpr ImageSample digit(int classes) {
 constexpr ImageSample kBags{.side = 0, .channels = 0, .classes = 8};
 // The 13 numeric features of a line of Criteo's logs, beside the ids.
 constexpr ImageSample kClicks{.side = 0, .channels = 13, .classes = 2};
-constexpr TextSample kText{.tokens = plan::kDefaultTokens};
+constexpr TextSample kText{.tokens = 64};
 constexpr TextSample kLongText{.tokens = 128};
 
 void reject_negative(const NetworkOptions& options) {

@@ -26,9 +26,6 @@ struct LayerWork {
   int groups = 1;
 };
 
-/// The default number of tokens of a sample, for networks that read text and do not have their own.
-constexpr int kDefaultTokens = 64;
-
 /// The shape of a network for one input size.
 struct NetworkShape {
   ModelShape model;
