@@ -20,6 +20,7 @@ TEST_F(Program, BareItPrintsTheHelpWithFirstSteps) {
   EXPECT_EQ(outcome.exit_code, 0);
   EXPECT_EQ(outcome.err, "");
   EXPECT_EQ(outcome.out, run("--help").out);
+  EXPECT_EQ(run("profile --help").out.find("First steps"), std::string::npos);
   for (const char* next : {"doctor ", "run quick ", "report RECORDS -o page.html ", "diff BASE "}) {
     EXPECT_NE(outcome.out.find(std::string("\n  paceline ") + next), std::string::npos) << next;
   }

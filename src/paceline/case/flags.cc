@@ -47,9 +47,8 @@ std::vector<CLI::Option*> add_key_flags(CLI::App& app, const std::vector<std::st
                                         Owner& to) {
   std::vector<CLI::Option*> options;
   for (const std::string_view name : names) {
-    Field key = *find_key(name);
-    key.words = {};
-    const auto take = [key, &to](const std::string& text) {
+    const Field& key = *find_key(name);
+    const auto take = [&key, &to](const std::string& text) {
       assign_key(key, text, flag_of(key), to);
     };
     const std::string help = described(key, read_key(key, to));

@@ -42,8 +42,8 @@ class Flags {
 };
 
 /// Adds the flags of some keys to a command that runs one job: each takes one value, which it
-/// assigns to `to`, whose values are the defaults. Words in place of numbers are not accepted. An
-/// owner is a case or settings, and must outlive the parsing.
+/// assigns to `to`, whose values are the defaults. An owner is a case or settings, and must outlive
+/// the parsing.
 template <class Owner>
 std::vector<CLI::Option*> add_key_flags(CLI::App& app, const std::vector<std::string_view>& names,
                                         Owner& to);

@@ -158,7 +158,6 @@ int dispatch(std::vector<std::string> arguments) {
   app.set_version_flag("--version", "paceline " PACELINE_VERSION);
   // The formatter is set before the commands are added, as they copy it.
   app.formatter(std::make_shared<HelpFormatter>());
-  app.footer(kFirstSteps);
   app.require_subcommand(0, 1);  // a later word that names another command is an argument
   Commands commands(app);
   commands.add<RunCommand>("run", "measure an experiment");
@@ -192,6 +191,7 @@ int dispatch(std::vector<std::string> arguments) {
   rank.add_option("--interface", interface);
   commands.add<PredictCommand>("predict", "price a job on a cluster that a file describes");
   commands.add<AdviseCommand>("advise", "strategies for a cluster, by predicted step time");
+  app.footer(kFirstSteps);  // after the commands, which would copy it
   if (arguments.empty()) {
     fmt::print("{}", app.help());
     return 0;

@@ -14,6 +14,7 @@
 #include "paceline/case/check.h"
 #include "paceline/case/field.h"
 #include "paceline/case/flags.h"
+#include "paceline/cli/argument_checks.h"
 #include "paceline/cli/catalogue.h"
 #include "paceline/launch/detect_launch.h"
 #include "paceline/plan/engine_traits.h"
@@ -77,10 +78,17 @@ ProfileCommand::ProfileCommand(CLI::App& app) {
       ->required()
       ->type_name("MODEL");
   app.add_option("--output", output_, "profile file [MODEL.profile.json]")->type_name("FILE");
-  cases::add_key_flags(app,
-                       {"batch_size", "image_size", "classes", "sequence_length", "threads",
-                        "warmup", "steps", "dtype", "device", "optimizer", "channels_last"},
-                       c);
+  const auto number = [&](const char* flag, int& value, int least, const char* help) {
+    app.add_option(flag, value, help)->check(whole_number_in(least, 1 << 20))->type_name("N");
+  };
+  number("--batch-size", c.batch_size, 1, "samples of a step [32]");
+  number("--threads", c.threads, 0, "compute threads; 0: one per core");
+  number("--warmup", c.warmup, 0, "discarded steps [3]");
+  number("--steps", c.steps, 1, "measured steps [10]");
+  cases::add_key_flags(
+      app,
+      {"image_size", "classes", "sequence_length", "dtype", "device", "optimizer", "channels_last"},
+      c);
   app.add_flag("--codecs", codecs_,
                "also how long one core takes to code the gradients, for `paceline advise`; --steps "
                "times each");
