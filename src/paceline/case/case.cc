@@ -1,32 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "paceline/case/case.h"
 
+#include <type_traits>
+#include <variant>
+
 #include <fmt/format.h>
 
 #include "paceline/case/field.h"
 #include "paceline/case/same.h"
 
 namespace paceline::cases {
-namespace {
-
-/// The value of a field that is not stated.
-struct Unstated {
-  int integer;
-
-  Value operator()(int /*usual*/) const { return integer; }
-  template <class T>
-  Value operator()(const T& /*usual*/) const {
-    return T{};
-  }
-};
-
-}  // namespace
 
 void Case::forget(const std::string& key) {
   for (const Field& field : fields()) {
     if (field.json.form == Form::kStated && field.json_name() == key) {
-      access_of<Case>(field).set(*this,
-                                 std::visit(Unstated{field.json.unstated}, usual_value(field)));
+      const Value usual = usual_value(field);
+      access_of<Case>(field).set(
+          *this,
+          std::holds_alternative<int>(usual)
+              ? Value(field.json.unstated)
+              : std::visit([](const auto& value) { return Value(std::decay_t<decltype(value)>()); },
+                           usual));
       unstated.insert(key);
     }
   }

@@ -6,12 +6,12 @@
 #include <functional>
 #include <string_view>
 #include <system_error>
+#include <variant>
 
 #include <fmt/format.h>
 
 #include "paceline/base/error.h"
 #include "paceline/base/text.h"
-#include "paceline/case/case.h"
 #include "paceline/case/check.h"
 #include "paceline/case/field.h"
 #include "paceline/engines/engine_table.h"
@@ -43,15 +43,11 @@ std::vector<cases::RawValue> flag_values(const RawSettings& raw, std::string_vie
 /// The largest value of --ranks; 0 if the flag is left out, or has a word such as max, which
 /// depends on the machines.
 int most_ranks(const RawSettings& raw) {
-  int most = 0;
+  std::vector<int> numbers;
   for (const cases::RawValue& ranks : flag_values(raw, "ranks")) {
-    const auto number = number_from<int>(ranks.text);
-    if (!number) {
-      return 0;
-    }
-    most = std::max(most, *number);
+    numbers.push_back(number_from<int>(ranks.text).value_or(0));
   }
-  return most;
+  return numbers.empty() || std::ranges::min(numbers) < 1 ? 0 : std::ranges::max(numbers);
 }
 
 /// The number of ranks of each host; all hosts have equally many.
@@ -75,9 +71,8 @@ std::vector<int> hosts_of(const RawSettings& raw) {
     return {most};
   }
   const auto& [text, where] = given.front();
-  cases::Case c;
-  cases::assign_key(*cases::find_key("ranks_per_host"), text, where, c);
-  const std::vector<int>& hosts = c.ranks_per_host;
+  const auto hosts = std::get<std::vector<int>>(
+      cases::value_from(*cases::find_key("ranks_per_host"), text, where));
   if (std::ranges::adjacent_find(hosts, std::ranges::not_equal_to()) != hosts.end()) {
     throw UsageError(where + ": a launch line gives every host as many ranks");
   }
