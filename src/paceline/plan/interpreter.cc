@@ -2,6 +2,7 @@
 #include "paceline/plan/interpreter.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "paceline/plan/plan_world.h"
 
@@ -10,9 +11,10 @@ namespace {
 
 class InOrder {
  public:
-  InOrder(const PlanWorld& world, Machine& machine)
+  InOrder(const PlanWorld& world, Machine& machine, Sends sends)
       : world_(world),
         machine_(machine),
+        sends_(sends),
         position_(static_cast<std::size_t>(world.ranks()), 0),
         sent_(position_.size(), false),
         deposited_(world.messages().size(), false) {}
@@ -90,10 +92,8 @@ class InOrder {
       sent_[index] = true;
       moved = !item.sends.empty();
     }
-    for (const std::size_t message : item.receives) {
-      if (!deposited_[message]) {
-        return moved;
-      }
+    if (missing_partner(item)) {
+      return moved;
     }
     for (std::size_t s = 0; s < item.receives.size(); ++s) {
       machine_.receive(rank, exchange.receives[s].slice, item.receives[s]);
@@ -101,6 +101,22 @@ class InOrder {
     sent_[index] = false;
     ++position(rank);
     return true;
+  }
+
+  /// A rank whose message or receive the exchange waits for; nullopt if it can end.
+  std::optional<Rank> missing_partner(const PlanWorld::Item& item) {
+    for (const std::size_t message : item.receives) {
+      if (!deposited_[message]) {
+        return world_.messages()[message].from;
+      }
+    }
+    for (const std::size_t message : item.sends) {
+      const PlanWorld::MatchedMessage& sent = world_.messages()[message];
+      if (sends_ == Sends::kWait && position(sent.to) < sent.receive_item) {
+        return sent.to;
+      }
+    }
+    return std::nullopt;
   }
 
   /// A rank that `rank`, which cannot go on, waits for.
@@ -115,17 +131,17 @@ class InOrder {
         }
       }
     }
-    for (const std::size_t message : item.receives) {
-      if (!deposited_[message]) {
-        return world_.messages()[message].from;
-      }
-    }
-    PACELINE_CHECK(false);
-    return rank;
+    const auto partner = missing_partner(item);
+    PACELINE_CHECK(partner.has_value());
+    return *partner;
   }
 
   std::string chain(Rank rank) {
-    std::string text = "the plan blocks when its ops run one by one: ";
+    std::string text =
+        sends_ == Sends::kWait
+            ? "the ranks wait for each other where each performs one operation at a time, in "
+              "program order: "
+            : "the plan blocks when its ops run one by one: ";
     std::vector<Rank> seen;
     while (true) {
       const bool again = std::ranges::find(seen, rank) != seen.end();
@@ -141,6 +157,7 @@ class InOrder {
 
   const PlanWorld& world_;
   Machine& machine_;
+  Sends sends_;
   std::vector<std::size_t> position_;  // by rank: index of the next item
   std::vector<bool> sent_;             // by rank: whether the next item has sent its messages
   std::vector<bool> deposited_;        // by message: whether it has been sent
@@ -148,6 +165,8 @@ class InOrder {
 
 }  // namespace
 
-void interpret(const PlanWorld& world, Machine& machine) { InOrder(world, machine).run(); }
+void interpret(const PlanWorld& world, Machine& machine, Sends sends) {
+  InOrder(world, machine, sends).run();
+}
 
 }  // namespace paceline::plan

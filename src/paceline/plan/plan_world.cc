@@ -27,7 +27,16 @@ bool counts_fit(const Collective& collective, Elements members) {
 
 }  // namespace
 
-PlanWorld::PlanWorld(const Planner& planner, const PlanInput& input, Step steps) {
+std::vector<Variant> variants_of_steps(const Planner& planner, const PlanInput& input, Step steps) {
+  std::vector<Variant> variants;
+  for (Step step = 0; step < steps; ++step) {
+    variants.push_back(planner.variant(input, step));
+  }
+  return variants;
+}
+
+PlanWorld::PlanWorld(const Planner& planner, const PlanInput& input,
+                     const std::vector<Variant>& variants) {
   for (Rank rank = 0; rank < input.world; ++rank) {
     PlanInput mine = input;
     mine.rank = rank;
@@ -35,8 +44,8 @@ PlanWorld::PlanWorld(const Planner& planner, const PlanInput& input, Step steps)
     sides_.push_back({std::move(mine), std::move(setup), {}, {}, {}, {}});
   }
   for (Side& side : sides_) {
-    for (Step step = 0; step < steps; ++step) {
-      const Variant variant = planner.variant(side.input, step);
+    for (const Variant variant : variants) {
+      const auto step = static_cast<Step>(side.steps.size());
       if (!side.plans.contains(variant)) {
         side.plans[variant] = planner.plan(side.input, side.setup, variant);
       }

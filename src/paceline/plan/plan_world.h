@@ -22,6 +22,9 @@ class PlanError : public UsageError {
   using UsageError::UsageError;
 };
 
+/// The variants of the first `steps` steps.
+std::vector<Variant> variants_of_steps(const Planner& planner, const PlanInput& input, Step steps);
+
 /// The first steps of all ranks' plans, with collectives and messages matched (plan/matching.h).
 /// The constructor checks everything that can be checked without running the plans.
 class PlanWorld {
@@ -55,7 +58,11 @@ class PlanWorld {
 
   /// Makes steps 0 .. steps-1 of the plans of input.world ranks, each from `input` with the rank's
   /// own number.  Throws PlanError for plans that do not match.
-  PlanWorld(const Planner& planner, const PlanInput& input, Step steps);
+  PlanWorld(const Planner& planner, const PlanInput& input, Step steps)
+      : PlanWorld(planner, input, variants_of_steps(planner, input, steps)) {}
+
+  /// The same with one step for each of `variants`.
+  PlanWorld(const Planner& planner, const PlanInput& input, const std::vector<Variant>& variants);
   PlanWorld(const PlanWorld&) = delete;  // items point into their plans
   PlanWorld& operator=(const PlanWorld&) = delete;
 

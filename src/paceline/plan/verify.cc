@@ -25,37 +25,14 @@ class NullMachine final : public Machine {
   void receive(Rank, const Slice&, std::size_t) override {}
 };
 
-/// A planner whose steps are the first `steps` of `planner`, then one step of each variant that
-/// these did not run.
-class EachVariant final : public Planner {
- public:
-  EachVariant(const Planner& planner, const PlanInput& input, Step steps) : planner_(planner) {
-    for (Step step = 0; step < steps; ++step) {
-      variants_.push_back(planner.variant(input, step));
-    }
-    for (const Variant variant : variants_of(planner, input)) {
-      add_once(variants_, variant);
-    }
+/// The variants of the first `steps` steps, then each variant that these steps do not run.
+std::vector<Variant> variants_after(const Planner& planner, const PlanInput& input, Step steps) {
+  std::vector<Variant> variants = variants_of_steps(planner, input, steps);
+  for (const Variant variant : variants_of(planner, input)) {
+    add_once(variants, variant);
   }
-
-  Step steps() const { return static_cast<Step>(variants_.size()); }
-
-  Setup setup(const PlanInput& input) const override { return planner_.setup(input); }
-  Variant variant(const PlanInput&, Step step) const override {
-    return variants_[static_cast<std::size_t>(step)];
-  }
-  CommPlan plan(const PlanInput& input, const Setup& setup, Variant variant) const override {
-    return planner_.plan(input, setup, variant);
-  }
-  Rank training_ranks(const PlanInput& input) const override {
-    return planner_.training_ranks(input);
-  }
-  Symmetry symmetry(const PlanInput& input) const override { return planner_.symmetry(input); }
-
- private:
-  const Planner& planner_;
-  std::vector<Variant> variants_;  // variant of each step
-};
+  return variants;
+}
 
 /// The slices that kernels of the rank access with slack.
 std::vector<Slice> slack_slices(const PlanWorld& world, Rank rank) {
@@ -105,8 +82,7 @@ void check_slack(const PlanWorld& world) {
 }  // namespace
 
 void verify(const Planner& planner, const PlanInput& input, Step steps, bool one_issue_order) {
-  const EachVariant each(planner, input, steps);
-  const PlanWorld world(each, input, each.steps());
+  const PlanWorld world(planner, input, variants_after(planner, input, steps));
   check_slack(world);
   NullMachine machine;
   interpret(world, machine);
@@ -114,6 +90,11 @@ void verify(const Planner& planner, const PlanInput& input, Step steps, bool one
   if (one_issue_order) {
     verify_one_order(world);
   }
+}
+
+void verify_one_order(const PlanWorld& world) {
+  NullMachine machine;
+  interpret(world, machine, Sends::kWait);
 }
 
 }  // namespace paceline::plan
