@@ -11,8 +11,7 @@ namespace paceline::plan {
 /// Describes an op in one line, for --dry-run, missed deadlines and deadlocks:
 ///   all-reduce, 9.4 MB, gradients layer4.2.conv3 .. layer4.1.bn1, on grad,
 ///   8 ranks
-/// Communication on another engine than the main one names that engine: "on lookups of the sparse
-/// engine, 4 ranks".  The size is the payload of a collective, or all bytes that a kernel writes;
+/// The size is the payload of a collective, or all bytes that a kernel writes;
 /// MB are 10^6 bytes.
 std::string describe(const Op& op, const ModelShape& model, const Setup& setup);
 

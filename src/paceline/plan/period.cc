@@ -5,12 +5,12 @@
 #include <cstddef>
 #include <map>
 #include <string>
-#include <utility>
 #include <variant>
 #include <vector>
 
 #include <fmt/format.h>
 
+#include "paceline/base/text.h"
 #include "paceline/plan/cost.h"
 #include "paceline/plan/wire_bytes.h"
 
@@ -43,63 +43,38 @@ std::string work_of(const Op& op, const Setup& setup) {
   return "model";
 }
 
-/// Caches a value that is computed once for each variant.
-template <class Value, class Compute>
-class OfVariants {
- public:
-  explicit OfVariants(Compute compute) : compute_(std::move(compute)) {}
-
-  const Value& operator()(Variant variant) {
-    const auto [found, fresh] = known_.try_emplace(variant);
+/// Returns a function that gives a value for a step.  Steps of one variant share a value, which is
+/// made once: `add(setup, plan, rank, value)` adds the part of each rank.
+template <class Value, class Add>
+auto of_all_ranks(const Planner& planner, const PlanInput& input, const Add& add) {
+  return [&, known = std::map<Variant, Value>()](Step step) mutable -> const Value& {
+    const Variant variant = planner.variant(input, step);
+    const auto [found, fresh] = known.try_emplace(variant);
     if (fresh) {
-      compute_(variant, found->second);
+      PlanInput of_rank = input;
+      for (of_rank.rank = 0; of_rank.rank < input.world; ++of_rank.rank) {
+        const Setup setup = planner.setup(of_rank);
+        add(setup, planner.plan(of_rank, setup, variant), of_rank.rank, found->second);
+      }
     }
     return found->second;
-  }
-
- private:
-  Compute compute_;
-  std::map<Variant, Value> known_;
-};
-
-/// Calls `take(rank's setup, rank's plan, rank)` for every rank.
-template <class Take>
-void for_each_rank(const Planner& planner, const PlanInput& input, Variant variant, Take take) {
-  PlanInput of_rank = input;
-  for (Rank rank = 0; rank < input.world; ++rank) {
-    of_rank.rank = rank;
-    const Setup setup = planner.setup(of_rank);
-    take(setup, planner.plan(of_rank, setup, variant), rank);
-  }
+  };
 }
 
-/// Computes the work of all ranks in one step of a variant, as a text.
-auto work_by_variant(const Planner& planner, const PlanInput& input) {
-  const auto compute = [&](Variant variant, std::string& work) {
-    for_each_rank(planner, input, variant, [&](const Setup& setup, const CommPlan& plan, Rank) {
-      for (const Op& op : plan.ops) {
-        work += work_of(op, setup) + ";";
-      }
-      work += "|";
-    });
-  };
-  return OfVariants<std::string, decltype(compute)>(compute);
+void add_work(const Setup& setup, const CommPlan& plan, Rank /*rank*/, std::string& work) {
+  for (const Op& op : plan.ops) {
+    work += work_of(op, setup) + ";";
+  }
+  work += "|";
 }
 
 using TrafficByPattern = std::map<std::string, Traffic>;
 
-/// Computes the traffic of all ranks together in one step of a variant.
-auto traffic_by_variant(const Planner& planner, const PlanInput& input) {
-  const auto compute = [&](Variant variant, TrafficByPattern& all) {
-    for_each_rank(planner, input, variant,
-                  [&](const Setup& setup, const CommPlan& plan, Rank rank) {
-                    for (const auto& [pattern, traffic] : cost(setup, plan, rank).by_pattern) {
-                      all[pattern].bytes += traffic.bytes;
-                      all[pattern].calls += traffic.calls;
-                    }
-                  });
-  };
-  return OfVariants<TrafficByPattern, decltype(compute)>(compute);
+void add_traffic(const Setup& setup, const CommPlan& plan, Rank rank, TrafficByPattern& all) {
+  for (const auto& [pattern, traffic] : cost(setup, plan, rank).by_pattern) {
+    all[pattern].bytes += traffic.bytes;
+    all[pattern].calls += traffic.calls;
+  }
 }
 
 /// The period of the variants, at most Planner::period; 1 if they do not repeat.
@@ -128,10 +103,10 @@ std::optional<Step> period_of(const Planner& planner, const PlanInput& input, St
 
 Step period_of_work(const Planner& planner, const PlanInput& input) {
   const Step variants = period_of_variants(planner, input);
-  auto work = work_by_variant(planner, input);
+  auto work = of_all_ranks<std::string>(planner, input, add_work);
   const auto repeats_after = [&](Step period) {
     for (Step step = 1; step <= variants; ++step) {
-      if (work(planner.variant(input, step)) != work(planner.variant(input, step + period))) {
+      if (work(step) != work(step + period)) {
         return false;
       }
     }
@@ -146,17 +121,14 @@ Step period_of_work(const Planner& planner, const PlanInput& input) {
 }
 
 bool lacks_traffic(const Planner& planner, const PlanInput& input, Step first, Step steps) {
-  auto traffic = traffic_by_variant(planner, input);
+  auto traffic = of_all_ranks<TrafficByPattern>(planner, input, add_traffic);
   std::vector<TrafficByPattern> sent;
   for (Step step = first; step < first + steps; ++step) {
-    const TrafficByPattern& one = traffic(planner.variant(input, step));
-    if (std::ranges::find(sent, one) == sent.end()) {
-      sent.push_back(one);
-    }
+    add_once(sent, traffic(step));
   }
   const Step period = period_of_variants(planner, input);
   for (Step step = 1; step <= period; ++step) {
-    if (std::ranges::find(sent, traffic(planner.variant(input, step))) == sent.end()) {
+    if (std::ranges::find(sent, traffic(step)) == sent.end()) {
       return true;
     }
   }
