@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include <Eigen/Core>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -36,12 +37,10 @@ Table matrix_table(const TopologyView& view, plan::Step step) {
   const Matrix matrix = strategies::matrix_of(view.topology, view.nodes.count, step);
   Table table;
   table.columns.push_back({"rank"});
-  for (std::size_t j = 0; j < matrix.size(); ++j) {
-    table.columns.push_back({fmt::format("{}", j)});
-  }
-  for (std::size_t i = 0; i < matrix.size(); ++i) {
+  for (Eigen::Index i = 0; i < matrix.rows(); ++i) {
+    table.columns.push_back({fmt::format("{}", i)});
     TableRow row{{fmt::format("{}", i)}};
-    for (const double weight : matrix[i]) {
+    for (const double weight : matrix.row(i)) {
       row.cells.push_back(weight_text(weight));
     }
     table.rows.push_back(std::move(row));

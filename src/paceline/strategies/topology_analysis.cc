@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <utility>
 
 #include <Eigen/Eigenvalues>
@@ -13,64 +14,43 @@
 namespace paceline::strategies {
 namespace {
 
-Matrix zeros(Rank nodes) {
-  const auto size = static_cast<std::size_t>(nodes);
-  return Matrix(size, std::vector<double>(size, 0.0));
-}
-
-std::size_t at_row(Rank node) { return static_cast<std::size_t>(node); }
-
-void add_scaled(std::vector<double>& sum, double weight, const std::vector<double>& row) {
-  for (std::size_t j = 0; j < sum.size(); ++j) {
-    sum[j] += weight * row[j];
-  }
-}
-
 /// The mixing matrix of the step multiplied by `matrix`.
 Matrix advanced(const Topology& topology, Step step, const Matrix& matrix) {
-  const auto nodes = static_cast<Rank>(matrix.size());
-  Matrix product = zeros(nodes);
-  for (Rank node = 0; node < nodes; ++node) {
-    const Mixing mixing = topology.mixing(node, step);
-    auto& row = product[at_row(node)];
-    add_scaled(row, mixing.self, matrix[at_row(node)]);
+  Matrix product(matrix.rows(), matrix.cols());
+  for (Eigen::Index node = 0; node < matrix.rows(); ++node) {
+    const Mixing mixing = topology.mixing(static_cast<Rank>(node), step);
+    product.row(node) = mixing.self * matrix.row(node);
     for (const Neighbor& from : mixing.from) {
-      add_scaled(row, from.weight, matrix[at_row(from.rank)]);
+      product.row(node) += from.weight * matrix.row(from.rank);
     }
   }
   return product;
 }
 
-Matrix identity(Rank nodes) {
-  Matrix matrix = zeros(nodes);
-  for (std::size_t i = 0; i < matrix.size(); ++i) {
-    matrix[i][i] = 1;
-  }
-  return matrix;
-}
+Matrix identity(Rank nodes) { return Matrix::Identity(nodes, nodes); }
 
 class OfRanks final : public Topology {
  public:
   OfRanks(std::unique_ptr<const Topology> hosts, Rank local)
-      : hosts_(std::move(hosts)), local_(local) {}
+      : hosts_(std::move(hosts)), ranks_per_host_(local) {}
 
   Step period() const override { return hosts_->period(); }
 
   Mixing mixing(Rank node, Step step) const override {
-    const Mixing host = hosts_->mixing(node / local_, step);
+    const Mixing host = hosts_->mixing(node / ranks_per_host_, step);
     Mixing mixing;
-    mixing.self = host.self / local_;
-    for (Rank place = 0; place < local_; ++place) {
-      const Rank mine = node - node % local_ + place;
+    mixing.self = host.self / ranks_per_host_;
+    for (Rank place = 0; place < ranks_per_host_; ++place) {
+      const Rank mine = node - node % ranks_per_host_ + place;
       if (mine != node) {
         mixing.from.push_back({mine, mixing.self});
       }
       for (const Neighbor& from : host.from) {
-        mixing.from.push_back({from.rank * local_ + place, from.weight / local_});
+        mixing.from.push_back({from.rank * ranks_per_host_ + place, from.weight / ranks_per_host_});
       }
     }
     for (const Rank to : host.to) {
-      mixing.to.push_back(to * local_ + node % local_);
+      mixing.to.push_back(to * ranks_per_host_ + node % ranks_per_host_);
     }
     return mixing;
   }
@@ -80,7 +60,7 @@ class OfRanks final : public Topology {
 
  private:
   std::unique_ptr<const Topology> hosts_;
-  Rank local_;
+  Rank ranks_per_host_;
 };
 
 }  // namespace
@@ -98,34 +78,18 @@ Matrix product_of(const Topology& topology, Rank nodes, Step steps) {
 }
 
 double distance_to_mean(const Matrix& matrix) {
-  double sum = 0;
-  for (const auto& row : matrix) {
-    for (const double entry : row) {
-      sum += std::pow(entry - 1.0 / static_cast<double>(matrix.size()), 2);
-    }
-  }
-  return std::sqrt(sum);
+  return (matrix.array() - 1.0 / static_cast<double>(matrix.rows())).matrix().norm();
 }
 
 double second_eigenvalue(const Matrix& matrix) {
-  const auto size = static_cast<Eigen::Index>(matrix.size());
-  if (size < 2) {
+  if (matrix.rows() < 2) {
     return 0;
   }
-  Eigen::MatrixXd dense(size, size);
-  for (Eigen::Index i = 0; i < size; ++i) {
-    for (Eigen::Index j = 0; j < size; ++j) {
-      dense(i, j) = matrix[static_cast<std::size_t>(i)][static_cast<std::size_t>(j)];
-    }
-  }
-  const Eigen::EigenSolver<Eigen::MatrixXd> solver(dense, false);
+  const Eigen::EigenSolver<Eigen::MatrixXd> solver(matrix, false);
   if (solver.info() != Eigen::Success) {
     throw UsageError("the eigenvalues of the mixing matrix do not converge");
   }
-  std::vector<double> moduli;
-  for (const auto& value : solver.eigenvalues()) {
-    moduli.push_back(std::abs(value));
-  }
+  Eigen::VectorXd moduli = solver.eigenvalues().cwiseAbs();
   std::ranges::sort(moduli, std::greater{});
   return moduli[1];
 }
@@ -148,18 +112,13 @@ std::optional<Step> steps_to_consensus(const Topology& topology, Rank nodes, Ste
 
 std::string imbalance_of(const Matrix& matrix) {
   constexpr double kTolerance = 1e-12;  // for the rounding of sums of doubles
-  std::vector<double> columns(matrix.size(), 0.0);
-  for (std::size_t i = 0; i < matrix.size(); ++i) {
-    double sum = 0;
-    for (std::size_t j = 0; j < matrix.size(); ++j) {
-      sum += matrix[i][j];
-      columns[j] += matrix[i][j];
-    }
-    if (std::abs(sum - 1) > kTolerance) {
-      return fmt::format("row {0} (what rank {0} takes) sums to {1:.12g}", i, sum);
+  const Eigen::VectorXd rows = matrix.rowwise().sum(), columns = matrix.colwise().sum();
+  for (Eigen::Index i = 0; i < rows.size(); ++i) {
+    if (std::abs(rows[i] - 1) > kTolerance) {
+      return fmt::format("row {0} (what rank {0} takes) sums to {1:.12g}", i, rows[i]);
     }
   }
-  for (std::size_t j = 0; j < columns.size(); ++j) {
+  for (Eigen::Index j = 0; j < columns.size(); ++j) {
     if (std::abs(columns[j] - 1) > kTolerance) {
       return fmt::format("column {0} (what is taken of rank {0}) sums to {1:.12g}", j, columns[j]);
     }

@@ -4,15 +4,16 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <vector>
+
+#include <Eigen/Core>
 
 #include "paceline/strategies/topology.h"
 
 namespace paceline::strategies {
 
-/// A mixing matrix: matrix[i][j] is the weight that node i gives to the value it receives from node
+/// A mixing matrix: matrix(i, j) is the weight that node i gives to the value it receives from node
 /// j.
-using Matrix = std::vector<std::vector<double>>;
+using Matrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
 Matrix matrix_of(const Topology& topology, Rank nodes, Step step);
 

@@ -164,83 +164,60 @@ std::map<Rank, Mixing> rows_of(const std::string& path, const std::vector<EdgeLi
   return rows;
 }
 
-// The first node that cannot be reached from node 0 along `next`.
-template <class Next>
-std::optional<Rank> unreached(Rank nodes, const Next& next) {
-  std::vector<bool> reached(static_cast<std::size_t>(nodes));
-  std::vector<Rank> open{0};
-  reached[0] = true;
-  while (!open.empty()) {
-    const Rank node = open.back();
-    open.pop_back();
-    for (const Rank other : next(node)) {
-      if (!reached[static_cast<std::size_t>(other)]) {
-        reached[static_cast<std::size_t>(other)] = true;
-        open.push_back(other);
+using Arrows = std::vector<std::vector<Rank>>;  // by node: the nodes that its arrows lead to
+
+// The length of the shortest way from node 0 to each node along the arrows; -1 if there is no way.
+std::vector<Rank> distances_from_0(const Arrows& arrows) {
+  std::vector<Rank> distances(arrows.size(), -1);
+  std::vector<std::size_t> reached{0};
+  distances[0] = 0;
+  for (std::size_t next = 0; next < reached.size(); ++next) {
+    for (const Rank to : arrows[reached[next]]) {
+      Rank& distance = distances[static_cast<std::size_t>(to)];
+      if (distance < 0) {
+        distance = distances[reached[next]] + 1;
+        reached.push_back(static_cast<std::size_t>(to));
       }
     }
   }
-  const auto missing = std::ranges::find(reached, false);
-  return missing == reached.end() ? std::nullopt
-                                  : std::optional(static_cast<Rank>(missing - reached.begin()));
+  return distances;
 }
 
-// The greatest common divisor of the lengths of all closed walks, for a graph in which every node
-// reaches every other node.  If it is above 1, values only circulate.
-Rank cycle_of(const std::vector<std::vector<Rank>>& takers, const Topology& graph) {
-  std::vector<Rank> steps_from_0(takers.size(), -1);
-  std::vector<Rank> open{0};
-  steps_from_0[0] = 0;
-  Rank cycle = 0;
-  for (std::size_t next = 0; next < open.size(); ++next) {
-    const Rank node = open[next];
-    const Rank steps = steps_from_0[static_cast<std::size_t>(node)];
-    if (graph.mixing(node, 0).self > 0) {
-      return 1;
+// Says why values only circulate among the nodes: the lengths of all closed walks have a common
+// divisor above 1.  Empty if they do not.  Throws UsageError if some node does not reach another,
+// since averages then never reach one mean.
+std::string recurrence_of(const std::string& path, const std::map<Rank, Mixing>& rows, Rank nodes) {
+  const Edges graph(rows);
+  Arrows receivers(static_cast<std::size_t>(nodes)), senders(receivers.size());
+  const auto add = [&](Rank from, Rank to, double weight) {
+    if (weight > 0) {
+      receivers[static_cast<std::size_t>(from)].push_back(to);
+      senders[static_cast<std::size_t>(to)].push_back(from);
     }
-    for (const Rank to : takers[static_cast<std::size_t>(node)]) {
-      Rank& known = steps_from_0[static_cast<std::size_t>(to)];
-      if (known < 0) {
-        known = steps + 1;
-        open.push_back(to);
-      }
-      cycle = std::gcd(cycle, std::abs(steps + 1 - known));
+  };
+  for (Rank node = 0; node < nodes; ++node) {
+    const Mixing mixing = graph.mixing(node, 0);
+    add(node, node, mixing.self);
+    for (const auto& [from, weight] : mixing.from) {
+      add(from, node, weight);
     }
   }
-  return cycle;
-}
-
-// Throws UsageError if some node does not reach another, since averages then never reach one mean.
-void check_connected(const std::string& path, const std::vector<std::vector<Rank>>& takers,
-                     const std::vector<std::vector<Rank>>& sources) {
-  const auto nodes = static_cast<Rank>(takers.size());
-  const auto not_reached =
-      unreached(nodes, [&](Rank node) { return takers[static_cast<std::size_t>(node)]; });
-  const auto reaches_nobody =
-      unreached(nodes, [&](Rank node) { return sources[static_cast<std::size_t>(node)]; });
-  if (not_reached || reaches_nobody) {
+  const std::vector<Rank> away = distances_from_0(receivers), back = distances_from_0(senders);
+  const auto not_reached = std::ranges::find(away, -1) - away.begin();
+  const auto reaches_nobody = std::ranges::find(back, -1) - back.begin();
+  if (not_reached < nodes || reaches_nobody < nodes) {
     throw UsageError(fmt::format(
         "topology 'edges:{}': {} ranks are not connected by its edges: nothing of rank {} reaches "
         "rank {}",
-        path, nodes, not_reached ? 0 : *reaches_nobody, not_reached ? *not_reached : 0));
+        path, nodes, not_reached < nodes ? 0 : reaches_nobody,
+        not_reached < nodes ? not_reached : 0));
   }
-}
-
-// Says why values only circulate among the nodes, which must be connected; empty if they do not.
-std::string recurrence_of(const std::string& path, const std::map<Rank, Mixing>& rows, Rank nodes) {
-  const Edges graph(rows);
-  std::vector<std::vector<Rank>> takers(static_cast<std::size_t>(nodes));
-  std::vector<std::vector<Rank>> sources(takers.size());
-  for (Rank node = 0; node < nodes; ++node) {
-    for (const auto& [rank, weight] : graph.mixing(node, 0).from) {
-      if (weight > 0) {
-        sources[static_cast<std::size_t>(node)].push_back(rank);
-        takers[static_cast<std::size_t>(rank)].push_back(node);
-      }
+  Rank cycle = 0;
+  for (std::size_t from = 0; from < receivers.size(); ++from) {
+    for (const Rank to : receivers[from]) {
+      cycle = std::gcd(cycle, away[from] + 1 - away[static_cast<std::size_t>(to)]);
     }
   }
-  check_connected(path, takers, sources);
-  const Rank cycle = cycle_of(takers, graph);
   return cycle == 1 ? ""
                     : fmt::format(
                           "values only go round over 'edges:{}': no rank keeps a share of its own, "

@@ -11,7 +11,7 @@ namespace paceline::strategies {
 namespace {
 
 /// The distances 1, 2, 4, ..., one per step; they repeat after `count` steps.
-struct Wheel {
+struct PowersOfTwo {
   Step count = 1;
 
   Rank at(Step step) const { return static_cast<Rank>(Step{1} << (step % count)); }
@@ -26,7 +26,7 @@ Step powers_up_to(Rank value) { return std::bit_width(static_cast<std::uint32_t>
 /// equally far.
 class InnerOuter final : public Topology {
  public:
-  InnerOuter(const Nodes& nodes, Wheel outer, Wheel inner)
+  InnerOuter(const Nodes& nodes, PowersOfTwo outer, PowersOfTwo inner)
       : hosts_(nodes.count / nodes.local), local_(nodes.local), outer_(outer), inner_(inner) {}
 
   Step period() const override {
@@ -56,8 +56,8 @@ class InnerOuter final : public Topology {
  private:
   Rank hosts_;
   Rank local_;
-  Wheel outer_;
-  Wheel inner_;
+  PowersOfTwo outer_;
+  PowersOfTwo inner_;
 };
 
 void check_hosts(std::string_view name, const Nodes& nodes) {
@@ -78,15 +78,16 @@ void check_hosts(std::string_view name, const Nodes& nodes) {
 MakeTopology make_inner_outer_ring(const std::string&) {
   return [](const Nodes& nodes) {
     check_hosts("inner-outer-ring", nodes);
-    return std::make_unique<InnerOuter>(nodes, Wheel{1}, Wheel{1});
+    return std::make_unique<InnerOuter>(nodes, PowersOfTwo{1}, PowersOfTwo{1});
   };
 }
 
 MakeTopology make_inner_outer_exp(const std::string&) {
   return [](const Nodes& nodes) {
     check_hosts("inner-outer-exp", nodes);
-    return std::make_unique<InnerOuter>(nodes, Wheel{powers_up_to(nodes.count / nodes.local - 1)},
-                                        Wheel{powers_up_to(nodes.local - 2)});
+    return std::make_unique<InnerOuter>(nodes,
+                                        PowersOfTwo{powers_up_to(nodes.count / nodes.local - 1)},
+                                        PowersOfTwo{powers_up_to(nodes.local - 2)});
   };
 }
 

@@ -66,13 +66,6 @@ constexpr auto kTopologyRows = std::to_array<TopologyRow>({
      .summary = "the same, 1, 2, 4, ... hosts and ranks ahead in turn",
      .paper = "BlueFog, 2021, arXiv:2111.04287",
      .make = make_inner_outer_exp},
-    {.name = "base",
-     .parameter = "BASE",
-     .fallback = "2",
-     .summary = "Base-(k+1) graph with BASE = k+1: at most k nodes a step, exact after a finite "
-                "number of steps for any P",
-     .paper = "Takezawa et al., NeurIPS 2023, arXiv:2305.11420",
-     .make = make_base},
     {.name = "random-matching",
      .parameter = "SEED",
      .fallback = "0",
@@ -97,7 +90,7 @@ const TopologyRow& row_named(std::string_view name) {
   throw UsageError(fmt::format("topology: '{}' is none of: {}", name, fmt::join(known, ", ")));
 }
 
-class Alone final : public Topology {
+class NoEdges final : public Topology {
  public:
   Mixing mixing(Rank, Step) const override { return {}; }
 };
@@ -154,8 +147,8 @@ std::size_t largest_degree(const Topology& topology, Rank nodes) {
 
 namespace {
 
-/// Both numbers with six digits, or with all digits if six do not tell them apart.
-std::pair<std::string, std::string> told_apart(double one, double other) {
+/// Both numbers with six digits, or with all digits if six are equal.
+std::pair<std::string, std::string> distinct_texts(double one, double other) {
   std::pair texts{fmt::format("{:.6g}", one), fmt::format("{:.6g}", other)};
   return texts.first != texts.second ? texts
                                      : std::pair{fmt::format("{}", one), fmt::format("{}", other)};
@@ -176,7 +169,7 @@ std::string asymmetry_of(const Topology& topology, Rank nodes, Step step) {
       const auto found = back.find(node);
       const double other = found == back.end() ? 0 : found->second;
       if (other != weight) {
-        const auto [mine, theirs] = told_apart(weight, other);
+        const auto [mine, theirs] = distinct_texts(weight, other);
         return fmt::format(
             "row {0}, column {1} of the mixing matrix is {2}, and row {1}, column {0} is {3}", node,
             from, mine, theirs);
@@ -206,7 +199,7 @@ TopologyChoice::TopologyChoice(std::string_view text) {
 
 std::unique_ptr<const Topology> TopologyChoice::on(const Nodes& nodes) const {
   if (nodes.count < 2) {
-    return std::make_unique<Alone>();
+    return std::make_unique<NoEdges>();
   }
   return make_(nodes);
 }
