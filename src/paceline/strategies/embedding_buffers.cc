@@ -39,7 +39,7 @@ void EmbeddingRank::add_pair(const BufferPair& what, DType type, Elements width,
   const auto ragged = [&](std::string_view name, Rank peers, Elements typical) {
     add(setup, {.name = std::string(name),
                 .dtype = type,
-                .elements = peers * room_for(map_.most_wanted() * width, type),
+                .elements = peers * room_for(map_.most_rows_per_server() * width, type),
                 .typical = length_elements(type) + typical * width});
   };
   ragged(what.of_trainer, trains() ? job_.servers : 0, rows.of_trainer);
@@ -47,7 +47,7 @@ void EmbeddingRank::add_pair(const BufferPair& what, DType type, Elements width,
 }
 
 EmbeddingRank::TypicalRows EmbeddingRank::typical_rows() const {
-  const std::vector<Elements> wanted = map_.typically_wanted();
+  const std::vector<Elements> wanted = map_.expected_rows_per_server();
   Elements sum = 0, holding = 0;
   for (Rank other = 0; other < job_.servers; ++other) {
     sum += wanted[static_cast<std::size_t>(other)];

@@ -5,27 +5,29 @@
 #include <array>
 #include <cmath>
 #include <numeric>
-#include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "paceline/base/error.h"
 
 namespace paceline::strategies {
 namespace {
 
-constexpr auto kTablePlacements = std::to_array<std::pair<std::string_view, TablePlacement>>({
-    {"table", TablePlacement::kTable},
-    {"row-hash", TablePlacement::kRowHash},
-    {"row-range", TablePlacement::kRowRange},
-    {"replicated", TablePlacement::kReplicated},
-});
+// The names of the enumerators, in their order.
+constexpr std::array<std::string_view, 4> kTablePlacements{"table", "row-hash", "row-range",
+                                                           "replicated"};
+constexpr std::array<std::string_view, 3> kRowRules{"sgd", "adagrad", "rowwise-adagrad"};
 
-constexpr auto kRowRules = std::to_array<std::pair<std::string_view, RowRule>>({
-    {"sgd", RowRule::kSgd},
-    {"adagrad", RowRule::kAdagrad},
-    {"rowwise-adagrad", RowRule::kRowwiseAdagrad},
-});
+template <class Enumeration>
+Enumeration enumerator_named(std::string_view word, std::span<const std::string_view> names,
+                             std::string_view what) {
+  const auto found = std::ranges::find(names, word);
+  if (found == names.end()) {
+    throw UsageError(fmt::format("{} '{}'; known are {}", what, word, fmt::join(names, ", ")));
+  }
+  return static_cast<Enumeration>(found - names.begin());
+}
 
 /// A multiplier for Knuth's multiplicative hash, The Art of Computer Programming 6.4.  The hash is
 /// a permutation of 0 .. rows-1, because the multiplier is coprime to `rows`.
@@ -41,19 +43,6 @@ Elements permuted(Elements id, Elements multiplier, Elements rows) {
   __extension__ using Wide = unsigned __int128;
   return static_cast<Elements>(static_cast<Wide>(id) * static_cast<Wide>(multiplier) %
                                static_cast<Wide>(rows));
-}
-
-/// The multiplier of the inverse of permuted(), by Euclid's algorithm, The Art of Computer
-/// Programming 4.5.2.
-Elements inverse_of(Elements multiplier, Elements rows) {
-  Elements rest = rows, next_rest = multiplier;
-  Elements factor = 0, next_factor = 1;
-  while (next_rest != 0) {
-    const Elements quotient = rest / next_rest;
-    rest = std::exchange(next_rest, rest - quotient * next_rest);
-    factor = std::exchange(next_factor, factor - quotient * next_factor);
-  }
-  return factor < 0 ? factor + rows : factor;
 }
 
 /// The number of integers in 0 .. count-1 that leave `remainder` when divided by `divisor`.
@@ -167,8 +156,7 @@ JobOfRank job_of(std::span<const double> numbers) {
 TableMap::TableMap(const EmbeddingJob& job)
     : job_(job),
       range_((job.rows + job.servers - 1) / job.servers),
-      multiplier_(coprime_multiplier(job.rows)),
-      inverse_(inverse_of(multiplier_, job.rows)) {}
+      multiplier_(coprime_multiplier(job.rows)) {}
 
 Elements TableMap::rows_of_table(Rank server) const {
   if (job_.placement == TablePlacement::kRowHash) {
@@ -203,48 +191,18 @@ RowPlace TableMap::find(int table, Elements id, Rank trainer) const {
       return {trainer % job_.servers, table * job_.rows + id};
     case TablePlacement::kRowHash: {
       const Elements place = permuted(id, multiplier_, job_.rows);
-      const Rank server = server_of(id);
+      const auto server = static_cast<Rank>(place % job_.servers);
       return {server, table * rows_of_table(server) + place / job_.servers};
     }
     case TablePlacement::kRowRange: {
-      const Rank server = server_of(id);
+      const auto server = static_cast<Rank>(id / range_);
       return {server, table * rows_of_table(server) + id % range_};
     }
   }
   return {};
 }
 
-TableRow TableMap::at(Rank server, Elements row) const {
-  PACELINE_CHECK(row >= 0 && row < rows_of(server));
-  const auto split = [row](Elements rows_of_each) {
-    return TableRow{.table = static_cast<int>(row / rows_of_each), .id = row % rows_of_each};
-  };
-  switch (job_.placement) {
-    case TablePlacement::kTable: {
-      const TableRow held = split(job_.rows);
-      return {held.table * job_.servers + server, held.id};
-    }
-    case TablePlacement::kReplicated:
-      return split(job_.rows);
-    case TablePlacement::kRowHash: {
-      const TableRow held = split(rows_of_table(server));
-      return {held.table, permuted(held.id * job_.servers + server, inverse_, job_.rows)};
-    }
-    case TablePlacement::kRowRange: {
-      const TableRow held = split(rows_of_table(server));
-      return {held.table, server * range_ + held.id};
-    }
-  }
-  return {};
-}
-
-Rank TableMap::server_of(Elements id) const {
-  return static_cast<Rank>(job_.placement == TablePlacement::kRowHash
-                               ? permuted(id, multiplier_, job_.rows) % job_.servers
-                               : id / range_);
-}
-
-Elements TableMap::most_wanted() const {
+Elements TableMap::most_rows_per_server() const {
   const bool whole = job_.placement == TablePlacement::kTable;
   const Elements tables = whole ? (job_.tables + job_.servers - 1) / job_.servers : job_.tables;
   Elements most = 0;
@@ -296,7 +254,7 @@ std::vector<double> TableMap::distinct_by_server() const {
       spread += wanted;
       return;
     }
-    const auto server = static_cast<std::size_t>(server_of(first));
+    const auto server = static_cast<std::size_t>(find(0, first, 0).server);
     all[server] += wanted;
     ++dealt[server];
   });
@@ -308,7 +266,7 @@ std::vector<double> TableMap::distinct_by_server() const {
   return all;
 }
 
-std::vector<Elements> TableMap::typically_wanted() const {
+std::vector<Elements> TableMap::expected_rows_per_server() const {
   const std::vector<double> cut = distinct_by_server();
   const double whole = std::reduce(cut.begin(), cut.end());
   std::vector<Elements> wanted;
@@ -319,39 +277,24 @@ std::vector<Elements> TableMap::typically_wanted() const {
     } else if (job_.placement == TablePlacement::kReplicated) {
       rows = whole * job_.tables;
     }
-    wanted.push_back(std::min(most_wanted(), static_cast<Elements>(std::ceil(rows - 1e-9))));
+    wanted.push_back(
+        std::min(most_rows_per_server(), static_cast<Elements>(std::ceil(rows - 1e-9))));
   }
   return wanted;
 }
 
 RowRule row_rule(std::string_view word) {
-  for (const auto& [name, rule] : kRowRules) {
-    if (name == word) {
-      return rule;
-    }
-  }
-  throw UsageError(
-      fmt::format("row optimizer '{}'; known are sgd, adagrad, rowwise-adagrad", word));
+  return enumerator_named<RowRule>(word, kRowRules, "row optimizer");
+}
+
+std::string_view name_of(RowRule rule) { return kRowRules[static_cast<std::size_t>(rule)]; }
+
+TablePlacement table_placement(std::string_view word) {
+  return enumerator_named<TablePlacement>(word, kTablePlacements, "placement");
 }
 
 std::string_view name_of(TablePlacement placement) {
-  return std::ranges::find(kTablePlacements, placement,
-                           &std::pair<std::string_view, TablePlacement>::second)
-      ->first;
-}
-
-std::string_view name_of(RowRule rule) {
-  return std::ranges::find(kRowRules, rule, &std::pair<std::string_view, RowRule>::second)->first;
-}
-
-TablePlacement table_placement(std::string_view word) {
-  for (const auto& [name, placement] : kTablePlacements) {
-    if (name == word) {
-      return placement;
-    }
-  }
-  throw UsageError(
-      fmt::format("placement '{}'; known are table, row-hash, row-range, replicated", word));
+  return kTablePlacements[static_cast<std::size_t>(placement)];
 }
 
 }  // namespace paceline::strategies

@@ -96,13 +96,7 @@ struct RowPlace {
   Elements row = 0;
 };
 
-/// A row, by its table and its id.
-struct TableRow {
-  int table = 0;
-  Elements id = 0;
-};
-
-/// Maps rows to servers and back.
+/// Maps rows to servers.
 class TableMap {
  public:
   explicit TableMap(const EmbeddingJob& job);
@@ -114,26 +108,21 @@ class TableMap {
   /// the table has no such row.
   RowPlace find(int table, Elements id, Rank trainer) const;
 
-  /// The table and id of `row`, which is below rows_of(server): the inverse of find().
-  TableRow at(Rank server, Elements row) const;
-
   /// The largest number of distinct rows that a trainer can request from one server in a step.
-  Elements most_wanted() const;
+  Elements most_rows_per_server() const;
 
   /// For each server, the average number of distinct rows that a trainer requests from it in a
   /// step, rounded up.
-  std::vector<Elements> typically_wanted() const;
+  std::vector<Elements> expected_rows_per_server() const;
 
  private:
   Elements rows_of_table(Rank server) const;  // only for placements that cut tables
   double distinct(double share) const;
   std::vector<double> distinct_by_server() const;
-  Rank server_of(Elements id) const;  // only for placements that cut tables
 
   EmbeddingJob job_;
   Elements range_ = 1;       // kRowRange: ids per server; the last may have fewer
   Elements multiplier_ = 1;  // kRowHash: coprime to the number of rows
-  Elements inverse_ = 0;     // of the multiplier, modulo the number of rows
 };
 
 /// The rule of this name: "sgd", "adagrad" or "rowwise-adagrad".  Throws UsageError for others.

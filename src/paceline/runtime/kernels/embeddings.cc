@@ -100,7 +100,7 @@ class RowsOfServers {
   RowsOfServers(const at::Tensor& all, const EmbeddingJob& job)
       : first_(all.mutable_data_ptr<T>()),
         slice_(all.numel() / job.servers),
-        most_(TableMap(job).most_wanted()),
+        most_(TableMap(job).most_rows_per_server()),
         dim_(job.dim) {}
 
   // `index`: server * (most rows wanted from a server) + the row's place among those wanted.
@@ -230,20 +230,24 @@ void run_draw_rows(const OptimizerSettings& /*rule*/, const Call& call) {
   const auto [job, server] = strategies::job_of(call.numbers);
   const at::Tensor& rows = call.writes[0].front();
   const TableMap map(job);
-  const Elements end = map.rows_of(server);
   const Elements at_once = std::max(Elements{1}, kNumbersABeat / job.dim);
   with_type_of(rows, [&, &job = job, server = server]<class T>(T*) {
-    const auto draw = [&](Elements row, Elements last) {
-      for (; row < last; ++row) {
-        const auto [table, id] = map.at(server, row);
-        const auto stream = static_cast<std::uint64_t>(table * job.rows + id);
-        draw_row(job, Random(call.random.seed, std::uint64_t{1} << 63U | stream),
-                 rows.mutable_data_ptr<T>() + row * job.dim);
+    T* const first_row = rows.mutable_data_ptr<T>();
+    for (int table = 0; table < job.tables; ++table) {
+      const auto draw = [&](Elements id, Elements end) {
+        for (; id < end; ++id) {
+          const strategies::RowPlace place = map.find(table, id, server);
+          if (place.server == server) {
+            const auto stream = static_cast<std::uint64_t>(table * job.rows + id);
+            draw_row(job, Random(call.random.seed, std::uint64_t{1} << 63U | stream),
+                     first_row + place.row * job.dim);
+          }
+        }
+      };
+      for (Elements id = 0; id < job.rows; id += at_once) {
+        at::parallel_for(id, std::min(job.rows, id + at_once), 1, draw);
+        call.beat();
       }
-    };
-    for (Elements row = 0; row < end; row += at_once) {
-      at::parallel_for(row, std::min(end, row + at_once), 1, draw);
-      call.beat();
     }
   });
 }
@@ -261,7 +265,7 @@ void run_deduplicate(const OptimizerSettings& /*rule*/, const Call& call) {
   set_length(index, job.tables * begins.back());
   auto* next = elements_of<std::int64_t>(index);
   const TableMap map(job);
-  const Elements most = map.most_wanted();
+  const Elements most = map.most_rows_per_server();
   Wanted wanted(call.writes[0].front(), job.servers);
   std::vector<Elements> ids;
   for (int table = 0; table < job.tables; ++table) {
