@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 #include "paceline/base/error.h"
 #include "paceline/plan/issue_rule.h"
@@ -11,44 +12,6 @@
 namespace paceline::strategies {
 
 namespace {
-
-/// The pieces that have started.  A piece that ends frees credit in `queue`.
-class TransfersInFlight {
- public:
-  TransfersInFlight(const std::vector<QueuedPiece>& pieces, const TransferTime& time,
-                    IssueRule& queue)
-      : pieces_(pieces), time_(time), queue_(queue), wire_(time.concurrent_collectives()) {}
-
-  void start(std::size_t piece) {
-    const std::int64_t bytes = pieces_[piece].bytes;
-    const Picoseconds start = time_.one_by_one() ? 0 : time_.start(bytes);
-    wire_.add(now_, start, time_(bytes) - start);
-    order_.push_back(piece);
-  }
-
-  /// Advances to the next event of the wire, but not beyond `arrival`.
-  void advance(Picoseconds arrival) {
-    now_ = std::min(arrival, wire_.next_time());
-    PACELINE_CHECK(now_ < kEndOfTime);
-    wire_.advance(now_);
-    for (; ended_ < wire_.ended().size(); ++ended_) {
-      queue_.end(pieces_[order_[wire_.ended()[ended_]]].bytes);
-    }
-  }
-
-  Picoseconds now() const { return now_; }
-  const std::vector<std::size_t>& order() const { return order_; }
-  const std::vector<Picoseconds>& ends() { return wire_.ends(); }
-
- private:
-  const std::vector<QueuedPiece>& pieces_;
-  const TransferTime& time_;
-  IssueRule& queue_;
-  ConcurrentTransfers wire_;
-  std::vector<std::size_t> order_;
-  std::size_t ended_ = 0;
-  Picoseconds now_ = 0;
-};
 
 struct IssuedPieces {
   std::vector<std::size_t> order;  // of their starts
@@ -68,20 +31,31 @@ IssuedPieces play(const std::vector<QueuedPiece>& pieces, const std::vector<std:
   };
   const auto ready_at = [&](IssueRule::Number number) { return pieces[piece_of(number)].ready; };
   std::ranges::stable_sort(arrivals, {}, ready_at);
-  TransfersInFlight under_way(pieces, time, queue);
+  ConcurrentTransfers wire(time.concurrent_collectives());
+  std::vector<std::size_t> started;
+  std::size_t ended = 0;
+  Picoseconds now = 0;
   auto arrival = arrivals.begin();
-  while (under_way.order().size() < pieces.size()) {
-    for (; arrival != arrivals.end() && ready_at(*arrival) <= under_way.now(); ++arrival) {
+  while (started.size() < pieces.size()) {
+    for (; arrival != arrivals.end() && ready_at(*arrival) <= now; ++arrival) {
       queue.ready(*arrival);
     }
     if (const auto next = queue.next()) {
       queue.issue(*next);
-      under_way.start(piece_of(*next));
-    } else {
-      under_way.advance(arrival == arrivals.end() ? kEndOfTime : ready_at(*arrival));
+      started.push_back(piece_of(*next));
+      const std::int64_t bytes = pieces[started.back()].bytes;
+      const Picoseconds start = time.one_by_one() ? 0 : time.start(bytes);
+      wire.add(now, start, time(bytes) - start);
+      continue;
+    }
+    now = std::min(arrival == arrivals.end() ? kEndOfTime : ready_at(*arrival), wire.next_time());
+    PACELINE_CHECK(now < kEndOfTime);
+    wire.advance(now);
+    for (; ended < wire.ended().size(); ++ended) {
+      queue.end(pieces[started[wire.ended()[ended]]].bytes);
     }
   }
-  return {under_way.order(), under_way.ends()};
+  return {std::move(started), wire.ends()};
 }
 
 }  // namespace
