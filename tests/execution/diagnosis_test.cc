@@ -57,7 +57,7 @@ TEST_F(DiagnosisTest, SaysHowLongAnOpIsNotDone) {
 
 TEST_F(DiagnosisTest, AHangBehindAnEndedStepIsSaidToBeThere) {
   const auto hangs = [&] {
-    return diagnosis.hangs(plan::OpRef{0, kUpdateFirst}, 0, std::chrono::seconds(4));
+    return diagnosis.describe_hang(plan::OpRef{0, kUpdateFirst}, 0, std::chrono::seconds(4));
   };
   const std::string so_long = "step 0: the training thread has not moved for 4.0 s, at ";
   EXPECT_EQ(hangs(), so_long + "update, 8 bytes, values first.weight");

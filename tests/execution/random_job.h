@@ -41,7 +41,7 @@ class RandomJob {
   plan::HandPlanner planner() const {
     return {[this](const plan::PlanInput& at) {
               plan::SetupBuilder builder(at, {at.model.ready_order});
-              builder.add_twin("received");
+              builder.add_like_values("received");
               plan::Setup setup = std::move(builder).finish();
               setup.communicators = groups_;
               return setup;

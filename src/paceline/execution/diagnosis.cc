@@ -47,8 +47,8 @@ std::string Diagnosis::overdue(plan::OpRef ref, std::chrono::nanoseconds time) c
                      to_seconds(time));
 }
 
-std::string Diagnosis::hangs(const std::optional<plan::OpRef>& at, plan::Step step,
-                             std::chrono::nanoseconds time) const {
+std::string Diagnosis::describe_hang(const std::optional<plan::OpRef>& at, plan::Step step,
+                                     std::chrono::nanoseconds time) const {
   return fmt::format("step {}: the training thread has not moved for {:.1f} s, {}",
                      at ? at->step : step, to_seconds(time),
                      at ? "at " + describe(*at) : "behind the last operation");

@@ -27,8 +27,8 @@ class Diagnosis {
 
   /// Returns "step 3: the training thread has not moved for 5.0 s, at OP", or "behind the last
   /// operation" of `step` if no op is left.
-  std::string hangs(const std::optional<plan::OpRef>& at, plan::Step step,
-                    std::chrono::nanoseconds time) const;
+  std::string describe_hang(const std::optional<plan::OpRef>& at, plan::Step step,
+                            std::chrono::nanoseconds time) const;
 
   /// Returns "step 3: OP WHAT: the error's text" as an error of the same kind.
   std::exception_ptr failed(plan::OpRef ref, std::string_view what,

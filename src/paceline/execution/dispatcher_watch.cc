@@ -114,7 +114,7 @@ void Dispatcher::check_deadlines() {
   }
   if (still) {
     training_hangs_ = true;
-    fail(std::make_exception_ptr(WorldError(diagnosis_.hangs(at, step_, *still))));
+    fail(std::make_exception_ptr(WorldError(diagnosis_.describe_hang(at, step_, *still))));
     return;
   }
   if (training_waits_) {

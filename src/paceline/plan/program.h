@@ -98,8 +98,8 @@ class SetupBuilder {
   void fold_gradients(std::size_t slots);
 
   /// Adds a buffer with the layout of the values, and with their type unless another is given.
-  BufferId add_twin(std::string_view name, Initial initial = Initial::kZero,
-                    std::optional<DType> type = {});
+  BufferId add_like_values(std::string_view name, Initial initial = Initial::kZero,
+                           std::optional<DType> type = {});
 
   const Setup& setup() const { return setup_; }
   const PlanInput& input() const { return input_; }

@@ -113,7 +113,7 @@ void SetupBuilder::place(const Groups& groups, Rank shards) {
 
 void SetupBuilder::add_optimizer() {
   for (const std::string_view name : state_names(input_.optimizer)) {
-    add_twin(name);
+    add_like_values(name);
   }
   add_buffer({.name = std::string(kLearningRate), .dtype = DType::kF64, .elements = 1});
   if (optimizer_named(input_.optimizer.name).counts_steps) {
@@ -142,7 +142,8 @@ BufferId SetupBuilder::add_buffer(Buffer buffer) {
   return BufferId{static_cast<std::int32_t>(setup_.buffers.size() - 1)};
 }
 
-BufferId SetupBuilder::add_twin(std::string_view name, Initial initial, std::optional<DType> type) {
+BufferId SetupBuilder::add_like_values(std::string_view name, Initial initial,
+                                       std::optional<DType> type) {
   const Slice values = whole(setup_, kValues);
   return add_buffer({.name = std::string(name),
                      .dtype = type.value_or(input_.model.dtype),

@@ -116,7 +116,7 @@ void check_coded(const StrategySpec& spec) {
   };
   if (spec.exchange.row->late) {
     reject(fmt::format(
-        "'{}' averages while codes are under way, so the copies at their two ends differ, which "
+        "'{}' averages while codes are under way, so the estimates at their two ends differ, which "
         "averages of codes need equal; take identity, or neighbor-allreduce",
         spec.exchange.row->name));
   }

@@ -62,9 +62,9 @@ class Diloco final : public PeriodicRule {
           fragments_,
           buckets == 1 ? std::string("one bucket") : fmt::format("{} buckets", buckets)));
     }
-    builder.add_twin(kAnchor, Initial::kParameters);
-    builder.add_twin(kOuterMomentum);
-    builder.add_twin(kOuterGradients);
+    builder.add_like_values(kAnchor, Initial::kParameters);
+    builder.add_like_values(kOuterMomentum);
+    builder.add_like_values(kOuterGradients);
   }
 
   void finish(const Bucket& bucket, StrategyProgram& program) const override {

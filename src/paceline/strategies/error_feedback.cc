@@ -20,7 +20,7 @@ void add_residual(const PlanInput& input, std::string_view codec, SetupBuilder& 
                     "otherwise; take another dtype or another codec",
                     codec));
   }
-  builder.add_twin(kResidual);
+  builder.add_like_values(kResidual);
 }
 
 Slice residual_of(const Slice& slice, const Program& program) {

@@ -35,7 +35,7 @@ class ExactDiffusion final : public EarlyUpdate {
     if (input.world > 1) {
       check_weights(input, exchange);
     }
-    builder.add_twin(kAdapted, Initial::kParameters);
+    builder.add_like_values(kAdapted, Initial::kParameters);
   }
 
   /// The memory of the gradients is free once they are applied; it then holds psi', and later phi.

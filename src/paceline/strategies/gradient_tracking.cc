@@ -29,8 +29,8 @@ class GradientTracking final : public EarlyUpdate {
   GradientTracking() : EarlyUpdate("gradient-tracking", Clipping::kInPlace) {}
 
   void extend(const ExchangeRule&, SetupBuilder& builder) const override {
-    builder.add_twin(kTracker);
-    builder.add_twin(kPrevious);
+    builder.add_like_values(kTracker);
+    builder.add_like_values(kPrevious);
   }
 
   void start(const Bucket& bucket, StrategyProgram& program) const override {

@@ -22,7 +22,7 @@ class Half final : public CodecRule {
   WireFormat format(const PlanInput&) const override { return {.type = type_}; }
 
   void extend(const PlanInput&, SetupBuilder& builder) const override {
-    builder.add_twin(buffer_, Initial::kZero, type_);
+    builder.add_like_values(buffer_, Initial::kZero, type_);
   }
 
   std::vector<WireSlice> wire_slices(const Slice& slice, int,

@@ -14,7 +14,7 @@ namespace {
 ///
 ///   rounds per exchange            3
 ///   bytes sent, rank and exchange  2 (L-1)/L S inside the host,
-///                                  2 (H-1)/H S/L between hosts
+///                                  2 (H-1)/H S/L between hosts;
 ///                                  L ranks per host, H hosts, S = bytes of the
 ///                                  slice with the padding of its bucket
 ///   extra memory, rank             none
@@ -23,7 +23,7 @@ namespace {
 /// Jia et al., 2018, arXiv:1807.11205.
 class Hierarchical final : public ExchangeRule {
  public:
-  explicit Hierarchical(Rank local) : local_(local) {}
+  explicit Hierarchical(Rank local) : ranks_per_host_(local) {}
 
   ExchangeTraits traits(const PlanInput& input) const override {
     const Hosts all = hosts(input);
@@ -60,10 +60,10 @@ class Hierarchical final : public ExchangeRule {
 
  private:
   Hosts hosts(const PlanInput& input) const {
-    return hosts_of(input, input.world, local_, "hierarchical");
+    return hosts_of(input, input.world, ranks_per_host_, "hierarchical");
   }
 
-  Rank local_;
+  Rank ranks_per_host_;
 };
 
 }  // namespace

@@ -5,9 +5,9 @@
 #include <fmt/format.h>
 
 #include "paceline/base/error.h"
+#include "paceline/strategies/choco_estimates.h"
 #include "paceline/strategies/hosts.h"
 #include "paceline/strategies/neighbors.h"
-#include "paceline/strategies/public_copies.h"
 #include "paceline/strategies/rows.h"
 
 namespace paceline::strategies {
@@ -19,32 +19,29 @@ constexpr auto kShare = "share";
 /// The ranks of a host average a slice exactly, and hosts average with their neighbors in a graph
 /// of hosts.
 ///
-///   style=shards: reduce-scatter inside the host, each rank exchanges its
-///   share with the same place of neighboring hosts, all-gather inside
-///     rounds per exchange            3
-///     bytes sent, rank and exchange  2 (L-1)/L S inside, degree S/L between
-///   style=leader: all-reduce inside the host, its first rank exchanges the
-///   slice and broadcasts the received ones, every rank averages
-///     rounds per exchange            3
-///     bytes sent, rank and exchange  2 (L-1)/L S + degree S inside,
-///                                    first ranks degree S between
-///   extra memory, rank               (1 + degree) S of the model, 1/L of
-///                                    that with shards
-///   guarantee                        consensus: hosts agree in the limit only
+///   rounds per exchange            3
+///   bytes sent, rank and exchange  2 (L-1)/L S inside, degree S/L between;
+///                                  leader: 2 (L-1)/L S + degree S inside, first
+///                                  ranks degree S between
+///   extra memory, rank             (1 + degree) S of the model, 1/L of that with
+///                                  shards
+///   guarantee                      consensus: hosts agree in the limit only
 ///
-/// L ranks per host, S = bytes of the slice with the padding of its bucket.  Both styles compute
-/// the same result.  BlueFog uses leader; shards sends 1/L of the slice over the lane of each
-/// rank.  With a codec, the shares of the hosts' means are averaged as in PublicCopies, in buffers
-/// as large as the values.  Ying et al., NeurIPS 2021, arXiv:2110.13363; BlueFog, 2021,
-/// arXiv:2111.04287.
+/// L ranks per host, S = bytes of the slice with the padding of its bucket.  style=shards:
+/// reduce-scatter inside the host, each rank exchanges its share with the same place of neighboring
+/// hosts, all-gather inside.  style=leader: all-reduce inside the host, its first rank exchanges
+/// the slice and broadcasts the received ones, every rank averages.  Both styles compute the same
+/// result; BlueFog uses leader.  With a codec, the shares of the hosts' means are averaged as in
+/// ChocoEstimates, in buffers as large as the values.  Ying et al., NeurIPS 2021, arXiv:2110.13363;
+/// BlueFog, 2021, arXiv:2111.04287.
 class HierarchicalNeighborAllreduce final : public ExchangeRule {
  public:
   HierarchicalNeighborAllreduce(const Options& options, std::unique_ptr<CodecRule> codec)
       : topology_(options.text("topology")),
         leader_(options.text("style") == "leader"),
-        local_(static_cast<Rank>(options.count("local"))),
-        copies_(copies_with(std::move(codec), kHierarchicalNeighborAllreduce, options)) {
-    if (leader_ && copies_) {
+        ranks_per_host_(static_cast<Rank>(options.count("local"))),
+        estimates_(estimates_with(std::move(codec), kHierarchicalNeighborAllreduce, options)) {
+    if (leader_ && estimates_) {
       throw UsageError(
           fmt::format("strategy option {}:style=leader: with a codec every rank of a host sends "
                       "the code of its share; take style=shards",
@@ -57,7 +54,7 @@ class HierarchicalNeighborAllreduce final : public ExchangeRule {
     const auto graph = this->graph(all);
     // With a codec, ranks may not change places: shares have different tensors, which a codec may
     // encode one by one.
-    const Rank movable = copies_ ? 1 : leader_ ? all.local - 1 : all.local;
+    const Rank movable = estimates_ ? 1 : leader_ ? all.local - 1 : all.local;
     return {
         .shards = leader_ ? 1 : all.local,
         .symmetry = graph->block() == 1 ? in_a_ring(input.world, all.local, movable) : Symmetry{},
@@ -65,7 +62,7 @@ class HierarchicalNeighborAllreduce final : public ExchangeRule {
         .hosts = all.count};
   }
 
-  bool cuts() const override { return local_ != 1; }
+  bool cuts() const override { return ranks_per_host_ != 1; }
 
   std::string asymmetry(const PlanInput& input) const override {
     const Hosts all = hosts(input);
@@ -78,9 +75,9 @@ class HierarchicalNeighborAllreduce final : public ExchangeRule {
     const auto graph = this->graph(all);
     check_averages(*graph, kHierarchicalNeighborAllreduce);
     const Rank host = all.host_of(input.rank);
-    if (copies_) {
-      builder.add_twin(kShare);
-      copies_->extend({*graph, all.count, host}, builder);
+    if (estimates_) {
+      builder.add_like_values(kShare);
+      estimates_->extend({*graph, all.count, host}, builder);
     } else {
       add_shares(graph->degree(host), all, format, builder);
     }
@@ -100,15 +97,15 @@ class HierarchicalNeighborAllreduce final : public ExchangeRule {
     } else if (all.local > 1) {
       program.reduce_scatter(wire, own, reducing_on_host(all, program));
     }
-    if (copies_ && all.local > 1) {
+    if (estimates_ && all.local > 1) {
       program.kernel("linear", {{own}}, {{own}}, {1.0 / all.local});
     }
     if (all.count == 1 || (leader_ && place(all, program) != 0)) {
       return;
     }
     const Mixing row = row_of_ranks(all, program);
-    if (copies_) {
-      copies_->start(own, row, lane_of(all, program), program);
+    if (estimates_) {
+      estimates_->start(own, row, lane_of(all, program), program);
     } else {
       Neighbors::exchange(row, own, lane_of(all, program), program);
     }
@@ -126,12 +123,12 @@ class HierarchicalNeighborAllreduce final : public ExchangeRule {
       }
     }
     const bool gathers = !leader_ && all.local > 1;
-    if (!copies_) {
+    if (!estimates_) {
       mix(own, gathers ? own : wire, all, program);
     } else if (all.count > 1) {
-      copies_->finish(own, row_of_ranks(all, program), program);
+      estimates_->finish(own, row_of_ranks(all, program), program);
     }
-    if (copies_ && !gathers) {
+    if (estimates_ && !gathers) {
       program.kernel("copy", {{own}}, {{wire}}, {1});
     }
     if (gathers) {
@@ -139,7 +136,7 @@ class HierarchicalNeighborAllreduce final : public ExchangeRule {
     }
   }
 
-  const CodecRule* codec() const override { return copies_ ? &copies_->codec() : nullptr; }
+  const CodecRule* codec() const override { return estimates_ ? &estimates_->codec() : nullptr; }
 
  private:
   /// Adds the buffers of this rank's share and of the shares of `degree` neighbors.
@@ -156,7 +153,7 @@ class HierarchicalNeighborAllreduce final : public ExchangeRule {
   Rank pieces(const Hosts& all) const { return leader_ ? 1 : all.local; }
 
   Hosts hosts(const PlanInput& input) const {
-    return hosts_of(input, input.world, local_, kHierarchicalNeighborAllreduce);
+    return hosts_of(input, input.world, ranks_per_host_, kHierarchicalNeighborAllreduce);
   }
   std::unique_ptr<const Topology> graph(const Hosts& all) const {
     return topology_.on({all.count, 1});
@@ -187,7 +184,8 @@ class HierarchicalNeighborAllreduce final : public ExchangeRule {
   Slice own_share(const Slice& wire, const Hosts& all, const Program& program) const {
     const Elements count = wire.count / pieces(all);
     return {buffer_named(program.setup(), kShare),
-            copies_ ? wire.begin + place(all, program) * count : wire.begin / pieces(all), count};
+            estimates_ ? wire.begin + place(all, program) * count : wire.begin / pieces(all),
+            count};
   }
 
   /// Appends the average.  The exchanged slices are sums over the ranks of a host, so the weights
@@ -200,8 +198,8 @@ class HierarchicalNeighborAllreduce final : public ExchangeRule {
 
   TopologyChoice topology_;
   bool leader_;
-  Rank local_;
-  std::optional<PublicCopies> copies_;
+  Rank ranks_per_host_;
+  std::optional<ChocoEstimates> estimates_;
 };
 
 }  // namespace

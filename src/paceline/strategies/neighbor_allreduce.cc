@@ -2,8 +2,8 @@
 #include <optional>
 #include <utility>
 
+#include "paceline/strategies/choco_estimates.h"
 #include "paceline/strategies/neighbors.h"
-#include "paceline/strategies/public_copies.h"
 #include "paceline/strategies/rows.h"
 
 namespace paceline::strategies {
@@ -13,18 +13,18 @@ constexpr auto kNeighborAllreduce = "neighbor-allreduce";
 /// Every rank averages a slice with its neighbors in a graph only: x_i <- sum over j of W_ij x_j.
 ///
 ///   rounds per exchange            1
-///   bytes sent, rank and exchange  degree * S   S = bytes of the slice
+///   bytes sent, rank and exchange  degree * S, S = bytes of the slice
 ///   extra memory, rank             degree * S of the model
 ///   guarantee                      consensus: ranks agree in the limit only
 ///
 /// Rows and columns of W sum to 1, so the mean over the ranks is preserved.  With a codec, the
-/// average is that of PublicCopies.  Lian et al., NeurIPS 2017, arXiv:1705.09056; one peer per
+/// average is that of ChocoEstimates.  Lian et al., NeurIPS 2017, arXiv:1705.09056; one peer per
 /// step: Assran et al., ICML 2019, arXiv:1811.10792.
 class NeighborAllreduce final : public ExchangeRule {
  public:
   NeighborAllreduce(const Options& options, std::unique_ptr<CodecRule> codec)
       : neighbors_(options, kNeighborAllreduce),
-        copies_(copies_with(std::move(codec), kNeighborAllreduce, options)) {}
+        estimates_(estimates_with(std::move(codec), kNeighborAllreduce, options)) {}
 
   ExchangeTraits traits(const PlanInput& input) const override { return neighbors_.traits(input); }
 
@@ -36,8 +36,8 @@ class NeighborAllreduce final : public ExchangeRule {
     const PlanInput& input = builder.input();
     const auto graph = neighbors_.graph(input);
     check_averages(*graph, kNeighborAllreduce);
-    if (copies_) {
-      copies_->extend({*graph, input.world, input.rank}, builder);
+    if (estimates_) {
+      estimates_->extend({*graph, input.world, input.rank}, builder);
     } else {
       neighbors_.add_inboxes(format, builder);
     }
@@ -47,8 +47,8 @@ class NeighborAllreduce final : public ExchangeRule {
   void start(const WireSlice& wire_slice, Program& program) const override {
     const Mixing& mixing = neighbors_.mixing(program);
     const CommunicatorId on = communicator_named(program.setup(), kNeighborCommunicator);
-    if (copies_) {
-      copies_->start(wire_slice.mine, mixing, on, program);
+    if (estimates_) {
+      estimates_->start(wire_slice.mine, mixing, on, program);
     } else {
       Neighbors::exchange(mixing, wire_slice.mine, on, program);
     }
@@ -57,8 +57,8 @@ class NeighborAllreduce final : public ExchangeRule {
   void finish(const WireSlice& wire_slice, Program& program) const override {
     const Slice& wire = wire_slice.mine;
     const Mixing& mixing = neighbors_.mixing(program);
-    if (copies_) {
-      copies_->finish(wire, mixing, program);
+    if (estimates_) {
+      estimates_->finish(wire, mixing, program);
     } else if (!mixing.from.empty()) {
       program.kernel("linear", Neighbors::operands(mixing, wire, program), {{wire}},
                      Neighbors::weights(mixing));
@@ -69,11 +69,11 @@ class NeighborAllreduce final : public ExchangeRule {
     return neighbors_.time(input, bytes);
   }
 
-  const CodecRule* codec() const override { return copies_ ? &copies_->codec() : nullptr; }
+  const CodecRule* codec() const override { return estimates_ ? &estimates_->codec() : nullptr; }
 
  private:
   Neighbors neighbors_;
-  std::optional<PublicCopies> copies_;
+  std::optional<ChocoEstimates> estimates_;
 };
 
 }  // namespace

@@ -10,12 +10,13 @@ namespace paceline::strategies {
 
 Neighbors::Neighbors(const Options& options, std::string_view who)
     : topology_(options.text("topology")),
-      local_(static_cast<Rank>(options.count("local"))),
+      ranks_per_host_(static_cast<Rank>(options.count("local"))),
       who_(who) {}
 
 std::unique_ptr<const Topology> Neighbors::graph(const PlanInput& input) const {
-  const bool differ = local_ == 0 && !input.local_world.equal_up_to(input.world);
-  return topology_.on({input.world, differ ? 0 : hosts_of(input, input.world, local_, who_).local});
+  const bool differ = ranks_per_host_ == 0 && !input.local_world.equal_up_to(input.world);
+  return topology_.on(
+      {input.world, differ ? 0 : hosts_of(input, input.world, ranks_per_host_, who_).local});
 }
 
 ExchangeTraits Neighbors::traits(const PlanInput& input) const {
@@ -32,7 +33,7 @@ const Mixing& Neighbors::mixing(Program& program) const {
 void Neighbors::add_inboxes(const WireFormat& format, SetupBuilder& builder) const {
   const std::size_t degree = graph(builder.input())->degree(builder.rank());
   for (std::size_t i = 0; i < degree; ++i) {
-    builder.add_twin(inbox(i), Initial::kZero, format.type);
+    builder.add_like_values(inbox(i), Initial::kZero, format.type);
   }
 }
 

@@ -58,7 +58,7 @@ class Neighbors {
 
  private:
   TopologyChoice topology_;
-  Rank local_;
+  Rank ranks_per_host_;
   std::string who_;
 };
 

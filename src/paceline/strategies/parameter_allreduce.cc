@@ -12,7 +12,7 @@ constexpr auto kMeanCommunicator = "mean";
 /// mean replaces them.
 ///
 ///   rounds per exchange            1
-///   bytes sent, rank and exchange  2(P-1)/P S   S = bytes of the slice
+///   bytes sent, rank and exchange  2(P-1)/P S, S = bytes of the slice
 ///   extra memory, rank             S of the model
 ///   guarantee                      consensus; with atc ranks are equal, except
 ///                                  for rounding, after each step
@@ -26,7 +26,7 @@ class ParameterAllreduce final : public ExchangeRule {
   }
 
   void extend(const WireFormat& format, SetupBuilder& builder) const override {
-    builder.add_twin(kMeanBuffer, Initial::kZero, format.type);
+    builder.add_like_values(kMeanBuffer, Initial::kZero, format.type);
     builder.add_world(kMeanCommunicator);
   }
 

@@ -4,8 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "paceline/strategies/choco_estimates.h"
 #include "paceline/strategies/neighbors.h"
-#include "paceline/strategies/public_copies.h"
 #include "paceline/strategies/rows.h"
 
 namespace paceline::strategies {
@@ -32,13 +32,14 @@ std::string inbox_weight(std::size_t neighbor) {
 ///
 /// The optimizer is applied to x, so prepare() multiplies the parameters by the weight before; the
 /// gradients of all ranks then count equally.  The weights are sent once per step, before the first
-/// bucket.  With a codec, x moves as in PublicCopies, and w, which is sent uncompressed, moves by
+/// bucket.  With a codec, x moves as in ChocoEstimates, and w, which is sent uncompressed, moves by
 /// the same gamma.  Kempe et al., FOCS 2003; Assran et al., ICML 2019, arXiv:1811.10792; quantized:
 /// Taheri et al., ICML 2020.
 class PushSum final : public ExchangeRule {
  public:
   PushSum(const Options& options, std::unique_ptr<CodecRule> codec)
-      : neighbors_(options, kPushSum), copies_(copies_with(std::move(codec), kPushSum, options)) {}
+      : neighbors_(options, kPushSum),
+        estimates_(estimates_with(std::move(codec), kPushSum, options)) {}
 
   ExchangeTraits traits(const PlanInput& input) const override { return neighbors_.traits(input); }
 
@@ -46,8 +47,8 @@ class PushSum final : public ExchangeRule {
     const PlanInput& input = builder.input();
     const auto shares = even_shares(neighbors_.graph(input));
     const Topology& graph = *shares;
-    if (copies_) {
-      copies_->extend({graph, input.world, input.rank}, builder);
+    if (estimates_) {
+      estimates_->extend({graph, input.world, input.rank}, builder);
     } else {
       neighbors_.add_inboxes(format, builder);
     }
@@ -71,8 +72,8 @@ class PushSum final : public ExchangeRule {
 
   void start(const WireSlice& wire_slice, Program& program) const override {
     const Mixing& mixing = row(program);
-    if (copies_) {
-      copies_->start(wire_slice.mine, mixing, on(program), program);
+    if (estimates_) {
+      estimates_->start(wire_slice.mine, mixing, on(program), program);
     } else {
       Neighbors::exchange(mixing, wire_slice.mine, on(program), program);
     }
@@ -81,8 +82,8 @@ class PushSum final : public ExchangeRule {
   void finish(const WireSlice& wire_slice, Program& program) const override {
     const Slice& wire = wire_slice.mine;
     const Mixing& mixing = row(program);
-    if (copies_) {
-      copies_->finish(wire, mixing, program);
+    if (estimates_) {
+      estimates_->finish(wire, mixing, program);
     } else {
       program.kernel("linear", Neighbors::operands(mixing, wire, program), {{wire}},
                      shares(mixing, 1));
@@ -94,7 +95,7 @@ class PushSum final : public ExchangeRule {
     return neighbors_.time(input, bytes);
   }
 
-  const CodecRule* codec() const override { return copies_ ? &copies_->codec() : nullptr; }
+  const CodecRule* codec() const override { return estimates_ ? &estimates_->codec() : nullptr; }
 
  private:
   struct WeightsCrossed {};  // marks that this program exchanges the weights
@@ -140,11 +141,11 @@ class PushSum final : public ExchangeRule {
       program.exchange(on(program), Neighbors::sends(mixing, weight), std::move(receives));
     }
     program.kernel("linear", std::move(reads), {{next}},
-                   shares(mixing, copies_ ? copies_->gamma(program.input().model) : 1));
+                   shares(mixing, estimates_ ? estimates_->gamma(program.input().model) : 1));
   }
 
   Neighbors neighbors_;
-  std::optional<PublicCopies> copies_;
+  std::optional<ChocoEstimates> estimates_;
 };
 
 }  // namespace

@@ -32,8 +32,8 @@ class SlowMo final : public PeriodicRule {
   bool divides_by_rate() const override { return true; }
 
   void extend(const ExchangeRule&, SetupBuilder& builder) const override {
-    builder.add_twin(kAnchor, Initial::kParameters);
-    builder.add_twin(kSlowMomentum);
+    builder.add_like_values(kAnchor, Initial::kParameters);
+    builder.add_like_values(kSlowMomentum);
   }
 
   void apply(const Bucket& bucket, StrategyProgram& program) const override {

@@ -26,7 +26,7 @@ std::string window_name(std::size_t neighbor) { return fmt::format("window{}", n
 /// values.  It waits for no neighbor whose values are late.
 ///
 ///   rounds per exchange            1, which nothing waits for
-///   bytes sent, rank and exchange  degree * S   S = bytes of the slice
+///   bytes sent, rank and exchange  degree * S, S = bytes of the slice
 ///   extra memory, rank             (slots + 2 degree) * S of the model
 ///   guarantee                      consensus; not reproducible
 ///
@@ -60,10 +60,10 @@ class WinPut final : public ExchangeRule {
     check_averages(*graph, kWinPut);
     neighbors_.add_inboxes(format, builder);
     for (std::size_t i = 0; i < graph->degree(input.rank); ++i) {
-      builder.add_twin(window_name(i), Initial::kParameters, format.type);
+      builder.add_like_values(window_name(i), Initial::kParameters, format.type);
     }
     for (Step slot = 0; slot < slots_; ++slot) {
-      builder.add_twin(slot_name(slot), Initial::kZero, format.type);
+      builder.add_like_values(slot_name(slot), Initial::kZero, format.type);
     }
     builder.add_world_as_ready(kWindowCommunicator);
   }

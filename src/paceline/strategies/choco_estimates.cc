@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "paceline/strategies/public_copies.h"
+#include "paceline/strategies/choco_estimates.h"
 
 #include <algorithm>
 #include <cmath>
@@ -17,7 +17,7 @@ constexpr auto kChange = "change";
 constexpr auto kDecoded = "decoded";
 constexpr auto kOrigin = "origin";
 
-std::string copy_name(Step phase) { return fmt::format("public_copy{}", phase); }
+std::string estimate_name(Step phase) { return fmt::format("estimate{}", phase); }
 
 std::string pull_name(Step phase) { return fmt::format("pull{}", phase); }
 
@@ -44,15 +44,15 @@ bool is_alone(const Mixing& row) { return row.from.empty() && row.to.empty(); }
 
 }  // namespace
 
-PublicCopies::PublicCopies(std::string_view who, const Options& options,
-                           std::unique_ptr<CodecRule> codec)
+ChocoEstimates::ChocoEstimates(std::string_view who, const Options& options,
+                               std::unique_ptr<CodecRule> codec)
     : who_(who), codec_(std::move(codec)), gamma_(options.number("gamma")) {}
 
-double PublicCopies::gamma(const ModelShape& model) const {
+double ChocoEstimates::gamma(const ModelShape& model) const {
   return gamma_ == 0 ? codec_->contraction(model)->gamma() : gamma_;
 }
 
-std::vector<WireSlice> PublicCopies::forms_of(const Slice& slice, const Program& program) const {
+std::vector<WireSlice> ChocoEstimates::forms_of(const Slice& slice, const Program& program) const {
   std::vector<WireSlice> forms;
   for (int round = 0; round < codec_->rounds(program.input()); ++round) {
     for (const WireSlice& form : codec_->wire_slices(slice, round, program)) {
@@ -62,7 +62,7 @@ std::vector<WireSlice> PublicCopies::forms_of(const Slice& slice, const Program&
   return forms;
 }
 
-void PublicCopies::check(const GraphNode& mine, const ModelShape& model) const {
+void ChocoEstimates::check(const GraphNode& mine, const ModelShape& model) const {
   const Topology& graph = mine.graph;
   const Contraction contraction = *codec_->contraction(model);
   for (Step step = 0; step < graph.period(); ++step) {
@@ -88,35 +88,35 @@ void PublicCopies::check(const GraphNode& mine, const ModelShape& model) const {
   }
 }
 
-void PublicCopies::extend(const GraphNode& mine, SetupBuilder& builder) const {
+void ChocoEstimates::extend(const GraphNode& mine, SetupBuilder& builder) const {
   PlanInput unscaled = builder.input();  // loss scaling does not change parameters
   check(mine, unscaled.model);
   unscaled.loss_scaling = false;
   codec_->extend(unscaled, builder);
   bool even = true;
   for (Step phase = 0; phase < mine.graph.period(); ++phase) {
-    builder.add_twin(copy_name(phase), Initial::kParameters);
-    builder.add_twin(pull_name(phase));
+    builder.add_like_values(estimate_name(phase), Initial::kParameters);
+    builder.add_like_values(pull_name(phase));
     even = even && excess_of(mine.graph.mixing(mine.node, phase)) == 0;
   }
-  builder.add_twin(kChange);
-  builder.add_twin(kDecoded);
+  builder.add_like_values(kChange);
+  builder.add_like_values(kDecoded);
   if (!even) {
-    builder.add_twin(kOrigin, Initial::kParameters);
+    builder.add_like_values(kOrigin, Initial::kParameters);
   }
   add_inboxes(mine.graph.degree(mine.node), builder);
 }
 
-void PublicCopies::start(const Slice& values, const Mixing& mixing, CommunicatorId on,
-                         Program& program) const {
+void ChocoEstimates::start(const Slice& values, const Mixing& mixing, CommunicatorId on,
+                           Program& program) const {
   const Slice change = range_in(kChange, values, program);
   const std::vector<WireSlice> forms = forms_of(change, program);
   if (forms.empty() || is_alone(mixing)) {
     return;
   }
   const Slice decoded = range_in(kDecoded, values, program);
-  const Slice copy = range_in(copy_name(program.phase()), values, program);
-  program.kernel("linear", {{values}, {copy}}, {{change}}, {1, -1});
+  const Slice estimate = range_in(estimate_name(program.phase()), values, program);
+  program.kernel("linear", {{values}, {estimate}}, {{change}}, {1, -1});
   codec_->forget(change, program);
   for (int round = 0; round < codec_->rounds(program.input()); ++round) {
     codec_->encode(change, round, program);
@@ -127,11 +127,11 @@ void PublicCopies::start(const Slice& values, const Mixing& mixing, Communicator
     mine.push_back(form.mine);
   }
   codec_->decode_from(mine, decoded, program);
-  add(decoded, 1, copy, program);
+  add(decoded, 1, estimate, program);
   add(decoded, mixing.self - 1, range_in(pull_name(program.phase()), values, program), program);
 }
 
-void PublicCopies::finish(const Slice& values, const Mixing& mixing, Program& program) const {
+void ChocoEstimates::finish(const Slice& values, const Mixing& mixing, Program& program) const {
   const Slice change = range_in(kChange, values, program);
   const std::vector<WireSlice> forms = forms_of(change, program);
   if (forms.empty() || is_alone(mixing)) {
@@ -158,7 +158,7 @@ void PublicCopies::finish(const Slice& values, const Mixing& mixing, Program& pr
 }
 
 /// Adds a receive buffer for each neighbor and each buffer that has a form.
-void PublicCopies::add_inboxes(std::size_t degree, SetupBuilder& builder) const {
+void ChocoEstimates::add_inboxes(std::size_t degree, SetupBuilder& builder) const {
   std::vector<Buffer> sent;
   const Program program(builder.input(), builder.setup(), {.buckets = builder.buckets()});
   for (const Bucket& bucket : builder.buckets()) {
@@ -177,8 +177,8 @@ void PublicCopies::add_inboxes(std::size_t degree, SetupBuilder& builder) const 
   }
 }
 
-void PublicCopies::send(const std::vector<WireSlice>& forms, const Mixing& mixing,
-                        CommunicatorId on, Program& program) const {
+void ChocoEstimates::send(const std::vector<WireSlice>& forms, const Mixing& mixing,
+                          CommunicatorId on, Program& program) const {
   std::vector<Message> sends, receives;
   for (const WireSlice& form : forms) {
     for (const Rank to : mixing.to) {
@@ -191,16 +191,16 @@ void PublicCopies::send(const std::vector<WireSlice>& forms, const Mixing& mixin
   program.exchange(on, std::move(sends), std::move(receives));
 }
 
-void PublicCopies::add(const Slice& decoded, double weight, const Slice& sum,
-                       Program& program) const {
+void ChocoEstimates::add(const Slice& decoded, double weight, const Slice& sum,
+                         Program& program) const {
   const double factor = codec_->contraction(program.input().model)->factor;
   program.kernel("linear", {{sum}, {decoded}}, {{sum}}, {1, weight * factor});
 }
 
-std::optional<PublicCopies> copies_with(std::unique_ptr<CodecRule> codec, std::string_view who,
-                                        const Options& options) {
+std::optional<ChocoEstimates> estimates_with(std::unique_ptr<CodecRule> codec, std::string_view who,
+                                             const Options& options) {
   if (codec != nullptr) {
-    return PublicCopies(who, options, std::move(codec));
+    return ChocoEstimates(who, options, std::move(codec));
   }
   if (options.number("gamma") != 0) {
     throw UsageError(

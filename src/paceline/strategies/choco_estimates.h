@@ -21,17 +21,17 @@ struct GraphNode {
 };
 
 /// Averages with neighbors where a codec C compresses the changes that are sent.  Every node i has
-/// a public copy h_i of its values x_i.  Its neighbors can reconstruct the copy, because the node
-/// sends them the code of the difference x_i - h_i.  With C scaled as Contraction says, and z_i =
+/// an estimate h_i of its values x_i that its neighbors hold too, because the node sends them the
+/// code of the difference x_i - h_i.  With C scaled as Contraction says, and z_i =
 /// sum over j of W_ij h_j - h_i, a step does
 ///   q_i = C(x_i - h_i)      is sent
 ///   h_i <- h_i + q_i,       z_i <- z_i + sum over j of W_ij q_j - q_i
 ///   x_i <- x_i + gamma z_i
-/// The part that a code leaves out is in the next difference (error feedback).  Copies start as the
-/// parameters, which are equal on all ranks.  Then z starts at the excess of the row's sum over 1,
-/// times the parameters; that is 0 where rows of W sum to 1.  A graph with several steps in its
-/// period has h and z for each of them, so that all ranks that follow a copy receive each of its
-/// changes.
+/// The part that a code leaves out is in the next difference (error feedback).  Estimates start as
+/// the parameters, which are equal on all ranks.  Then z starts at the excess of the row's sum over
+/// 1, times the parameters; that is 0 where rows of W sum to 1.  A graph with several steps in its
+/// period has h and z for each of them, so that all ranks that follow an estimate receive each of
+/// its changes.
 ///
 ///   bytes sent, rank and exchange  degree * the bytes of the slice's form
 ///   extra memory, rank             2 (1 + period) S of the model, S more if
@@ -40,11 +40,11 @@ struct GraphNode {
 /// Columns of W sum to 1, so the sum over the nodes is preserved; W need not be symmetric.
 /// Koloskova, Stich and Jaggi, ICML 2019, arXiv:1902.00340, algorithm 6 (CHOCO-SGD); directed
 /// graphs: Toghani and Uribe, ACC 2022, arXiv:2204.08160.
-class PublicCopies {
+class ChocoEstimates {
  public:
   /// `who` is the strategy's name for messages.  Reads the option `gamma`; 0 stands for
   /// Contraction::gamma().
-  PublicCopies(std::string_view who, const Options& options, std::unique_ptr<CodecRule> codec);
+  ChocoEstimates(std::string_view who, const Options& options, std::unique_ptr<CodecRule> codec);
 
   /// Adds the buffers of this rank, whose node in the graph is `mine`.  Throws UsageError if
   /// averages of codes do not converge to the mean on that graph.
@@ -78,7 +78,7 @@ class PublicCopies {
 
 /// Returns the averages of an exchange with a codec; nullopt without a codec.  Throws UsageError if
 /// a strategy without a codec has the option `gamma`.
-std::optional<PublicCopies> copies_with(std::unique_ptr<CodecRule> codec, std::string_view who,
-                                        const Options& options);
+std::optional<ChocoEstimates> estimates_with(std::unique_ptr<CodecRule> codec, std::string_view who,
+                                             const Options& options);
 
 }  // namespace paceline::strategies
