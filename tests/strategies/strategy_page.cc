@@ -2,7 +2,11 @@
 #include "strategies/strategy_page.h"
 
 #include <algorithm>
+#include <fstream>
+#include <map>
+#include <regex>
 #include <string>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -62,16 +66,57 @@ std::string guarantee_of(const RowInfo& row) {
   return apart.empty() ? text : text + fmt::format("; with {} consensus", apart);
 }
 
+/// The cost of a strategy, from the comment of its class.
+struct CostText {
+  std::string rounds, bytes, memory;
+};
+
+/// The costs of all classes in a source file.  A comment states a cost in lines of the form
+/// "///   KEY  VALUE", where a value may go on in lines that are indented further.
+std::vector<CostText> costs_in(const std::string& file) {
+  std::ifstream source(PACELINE_SOURCE_DIR "/" + file);
+  std::vector<CostText> costs;
+  std::string* value = nullptr;
+  const std::regex key("///   (\\w.*?)  +(\\S.*)"), more("///    +(\\S.*)");
+  std::smatch found;
+  for (std::string line; std::getline(source, line);) {
+    if (std::regex_match(line, found, key)) {
+      const std::string name = found[1];
+      const bool begins = name.starts_with("rounds") || name.starts_with("bytes sent");
+      if (begins && (costs.empty() || !costs.back().bytes.empty())) {
+        costs.emplace_back();
+      }
+      value = costs.empty()                      ? nullptr
+              : name.starts_with("rounds")       ? &costs.back().rounds
+              : name.starts_with("bytes sent")   ? &costs.back().bytes
+              : name.starts_with("extra memory") ? &costs.back().memory
+                                                 : nullptr;
+      if (value != nullptr) {
+        *value = found[2];
+      }
+    } else if (value != nullptr && std::regex_match(line, found, more)) {
+      *value += fmt::format(" {}", found[1].str());
+    } else {
+      value = nullptr;
+    }
+  }
+  return costs;
+}
+
 std::string table_of(const AxisInfo& axis) {
   std::string text = fmt::format(
       "### {}\n\n"
-      "| name | idea | phases | rounds | bytes sent, rank and step | guarantee "
-      "| paper | file |\n| --- | --- | --- | --- | --- | --- | --- | --- |\n",
+      "| name | idea | rounds | bytes sent | extra memory | guarantee | paper | file |\n"
+      "| --- | --- | --- | --- | --- | --- | --- | --- |\n",
       axis.name);
+  std::map<std::string, std::size_t> rows_of_file;
   for (const RowInfo& row : axis.rows) {
-    text +=
-        fmt::format("| `{}` | {} | {} | {} | {} | {} | {} | `{}` |\n", row.name, row.summary,
-                    row.phases, row.rounds, row.bytes, guarantee_of(row), row.paper, file_of(row));
+    const std::string file = file_of(row);
+    const std::vector<CostText> costs = costs_in(file);
+    const std::size_t place = rows_of_file[file]++;
+    const CostText cost = costs.empty() ? CostText{} : costs[std::min(place, costs.size() - 1)];
+    text += fmt::format("| `{}` | {} | {} | {} | {} | {} | {} | `{}` |\n", row.name, row.summary,
+                        cost.rounds, cost.bytes, cost.memory, guarantee_of(row), row.paper, file);
   }
   return text;
 }

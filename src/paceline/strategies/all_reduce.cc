@@ -8,7 +8,7 @@ namespace {
 /// gathered and combined by every rank, or swapped by pairs of ranks.
 ///
 ///   rounds per exchange            1
-///   bytes sent, rank and exchange  2(P-1)/P S   S = bytes of the slice;
+///   bytes sent, rank and exchange  2(P-1)/P S, S = bytes of the slice;
 ///                                  gathered: (P-1) S
 ///   extra memory, rank             none; gathered: P S of the model
 ///   guarantee                      exact: every rank has the same sum

@@ -25,7 +25,7 @@ constexpr auto kBuckets = "reducer_buckets";
 /// rebuilt one step later.
 ///
 ///   rounds per step            one all-reduce per bucket, all independent
-///   bytes sent, rank and step  2(P-1)/P S   S = model size in bytes
+///   bytes sent, rank and step  2(P-1)/P S, S = model size in bytes
 ///   extra memory, rank         S
 ///   guarantee                  exact: every rank has the same mean
 ///

@@ -19,9 +19,9 @@ constexpr auto kInbox = "inbox";
 /// the pushes of all workers, and the workers pull the sum.
 ///
 ///   rounds per exchange        2
-///   bytes sent, for W workers and servers that hold a share s of the slice:
-///     apart       worker S, server W s S
-///     colocated   (1 - s) S + (W - 1) s S
+///   bytes sent, rank           apart: worker S, server W s S; colocated:
+///                              (1 - s) S + (W - 1) s S; W workers, servers that
+///                              hold a share s of the slice
 ///   extra memory, server       of the model W s S apart, (W - 1) s S
 ///                              colocated; 1/L of it with local=L
 ///   guarantee                  exact: every worker has the same sum

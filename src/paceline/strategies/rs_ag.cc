@@ -8,7 +8,7 @@ namespace {
 /// and a later all-gather gives all ranks all shards.
 ///
 ///   rounds per exchange            2
-///   bytes sent, rank and exchange  2 (P-1)/P S   S = bytes of the slice, with
+///   bytes sent, rank and exchange  2 (P-1)/P S, S = bytes of the slice, with
 ///                                  the padding of its bucket
 ///   extra memory, rank             none
 ///   guarantee                      exact: every rank has the same sum

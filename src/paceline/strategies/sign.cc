@@ -17,7 +17,7 @@ namespace {
 /// coordinate.
 ///
 ///   bytes sent     for a part of n values: (P-1) n/8 per rank where all gather,
-///                  n/8 each way where a server votes
+///                  n/8 each way where a server votes;
 ///                  form=int8: one byte per value, summed: 2 (P-1)/P n per rank
 ///   extra memory   n/8 bytes, and n/8 bytes per rank on ranks that
 ///                  count votes;

@@ -81,12 +81,8 @@ struct RowInfo {
   Guarantee guarantee = Guarantee::kNeutral;
   std::span<const OptionInfo> options{};
 
-  // Columns of docs/strategies.md; empty if there is nothing to say.  S: bytes of the model, P:
-  // ranks, L: ranks per host, H: hosts, W: workers, s: share of a server.
-  std::string_view phases{};
-  std::string_view rounds{};
-  std::string_view bytes{};  // sent by a rank in a step
-  std::string_view file{};   // source file; empty: <name>.cc
+  /// The source file, whose comment has the cost: rounds, bytes sent and memory.  Empty: <name>.cc.
+  std::string_view file{};
 
   /// The default row of the next axis: the exchange of a schedule, or the update rule of an
   /// exchange.  Empty: the first row of its table.
