@@ -43,7 +43,11 @@ struct NetworkInfo {
   std::string_view name;  // such as resnet50
   std::string_view summary;
   Sample sample;
-  std::shared_ptr<Network> (*make)(const NetworkOptions&);
+  std::shared_ptr<Network> (*build)(const NetworkOptions&);  // with every option of its sample set
+
+  /// Builds the network with its defaults for the options that are 0.  Throws UsageError as
+  /// sample_of(), and if the image is too small for the network.
+  std::shared_ptr<Network> make(NetworkOptions options) const;
 };
 
 /// Returns the form of the network's examples with these options.  Throws UsageError for an option

@@ -3,8 +3,6 @@
 #include <string>
 #include <vector>
 
-#include <fmt/format.h>
-
 #include "paceline/networks/families.h"
 #include "paceline/networks/layer.h"
 #include "paceline/networks/network.h"
@@ -30,11 +28,7 @@ class EmbeddingBagsImpl final : public nn::Module, public Gated {
  private:
   at::Tensor pooled_;
 };
-
-class EmbeddingBags final : public nn::ModuleHolder<EmbeddingBagsImpl> {
- public:
-  using nn::ModuleHolder<EmbeddingBagsImpl>::ModuleHolder;
-};
+TORCH_MODULE(EmbeddingBags);
 
 /// The dense part of PyTorch's DDP and RPC benchmark: linear layers of 256, 128, 64 and 32 units
 /// before the classes.  The original has 512 inputs and one ReLU, after the second layer; here
@@ -42,67 +36,44 @@ class EmbeddingBags final : public nn::ModuleHolder<EmbeddingBagsImpl> {
 class Hybrid final : public Classifier {
  public:
   explicit Hybrid(const NetworkOptions& options)
-      : one_relu_(options.one_relu), bags_(options.bags, options.bag_width) {
-    int inputs = options.bag_width;
-    for (const int units : {256, 128, 64, 32, options.classes}) {
-      layers_.emplace_back(inputs, units);
-      register_module(fmt::format("fc{}", layers_.size()), layers_.back());
-      inputs = units;
-    }
-    register_module("embedding_bags", bags_);
-  }
+      : one_relu_(options.one_relu),
+        layers_(linear_layers(*this, options.bag_width, {256, 128, 64, 32, options.classes})),
+        bags_(register_module("embedding_bags", EmbeddingBags(options.bags, options.bag_width))) {}
 
   /// The bags' parameter, which the plan treats separately, is registered last.
   bool numbers_as_registered() const override { return true; }
 
   at::Tensor forward(const at::Tensor& input) override {
     at::Tensor hidden = bags_->forward(input.size(0));
+    if (!one_relu_) {
+      return with_relu(layers_, hidden);
+    }
     for (std::size_t i = 0; i < layers_.size(); ++i) {
       hidden = layers_[i](hidden);
-      if (one_relu_ ? i == 1 : i + 1 < layers_.size()) {
-        hidden = hidden.relu_();
-      }
+      hidden = i == 1 ? hidden.relu_() : hidden;
     }
     return hidden;
   }
 
  private:
   bool one_relu_;
-  EmbeddingBags bags_;
   std::vector<Linear> layers_;
+  EmbeddingBags bags_;
 };
 
 /// Linear layers with a ReLU after each, or after each except the last.
 class DenseLayersImpl final : public nn::Module {
  public:
   DenseLayersImpl(int inputs, const std::vector<int>& units, bool last_relu)
-      : last_relu_(last_relu) {
-    for (const int outputs : units) {
-      layers_.emplace_back(inputs, outputs);
-      register_module(fmt::format("fc{}", layers_.size()), layers_.back());
-      inputs = outputs;
-    }
-  }
+      : last_relu_(last_relu), layers_(linear_layers(*this, inputs, units)) {}
 
-  at::Tensor forward(at::Tensor hidden) {
-    for (std::size_t i = 0; i < layers_.size(); ++i) {
-      hidden = layers_[i](hidden);
-      if (last_relu_ || i + 1 < layers_.size()) {
-        hidden = hidden.relu_();
-      }
-    }
-    return hidden;
-  }
+  at::Tensor forward(const at::Tensor& hidden) { return with_relu(layers_, hidden, last_relu_); }
 
  private:
   bool last_relu_;
   std::vector<Linear> layers_;
 };
-
-class DenseLayers final : public nn::ModuleHolder<DenseLayersImpl> {
- public:
-  using nn::ModuleHolder<DenseLayersImpl>::ModuleHolder;
-};
+TORCH_MODULE(DenseLayers);
 
 class Dlrm final : public Classifier {
  public:

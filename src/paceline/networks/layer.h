@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <vector>
+
 #include <torch/nn.h>
 
 #include "paceline/networks/gates.h"
@@ -38,6 +40,13 @@ class Linear : public torch::nn::ModuleHolder<LinearImpl> {
  public:
   using torch::nn::ModuleHolder<LinearImpl>::ModuleHolder;
 };
+
+/// Registers linear layers fc1, fc2, ... with `owner`; layer i has units[i] outputs.
+std::vector<Linear> linear_layers(torch::nn::Module& owner, int inputs,
+                                  const std::vector<int>& units);
+
+/// Applies the layers in turn, with a ReLU after each, or after each except the last.
+at::Tensor with_relu(std::vector<Linear>& layers, at::Tensor hidden, bool after_last = false);
 
 using Conv2d = Layer<torch::nn::Conv2dImpl>;
 using BatchNorm2d = Layer<torch::nn::BatchNorm2dImpl>;

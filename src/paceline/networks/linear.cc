@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <ATen/autocast_mode.h>
+#include <fmt/format.h>
 #include <torch/csrc/autograd/custom_function.h>
 
 #include "paceline/networks/layer.h"
@@ -54,6 +55,27 @@ at::Tensor LinearImpl::forward(const at::Tensor& input) {
     }
     return LinearIntoSlot::apply(bias, input, weight, gates());
   });
+}
+
+std::vector<Linear> linear_layers(torch::nn::Module& owner, int inputs,
+                                  const std::vector<int>& units) {
+  std::vector<Linear> layers;
+  for (const int outputs : units) {
+    layers.emplace_back(inputs, outputs);
+    owner.register_module(fmt::format("fc{}", layers.size()), layers.back());
+    inputs = outputs;
+  }
+  return layers;
+}
+
+at::Tensor with_relu(std::vector<Linear>& layers, at::Tensor hidden, bool after_last) {
+  for (std::size_t i = 0; i < layers.size(); ++i) {
+    hidden = layers[i](hidden);
+    if (after_last || i + 1 < layers.size()) {
+      hidden = hidden.relu_();
+    }
+  }
+  return hidden;
 }
 
 }  // namespace paceline::networks

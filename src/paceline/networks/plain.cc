@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Networks without batch norm: every rank's gradient is a plain sum over its examples, so that
 // reduced values can be checked exactly.
+#include <vector>
+
 #include <fmt/format.h>
 
 #include "paceline/base/error.h"
@@ -16,25 +18,14 @@ namespace nn = torch::nn;
 class Mlp final : public Classifier {
  public:
   Mlp(int features, int width, int classes)
-      : fc1_(features, width), fc2_(width, width), fc3_(width, width), fc4_(width, classes) {
-    register_module("fc1", fc1_);
-    register_module("fc2", fc2_);
-    register_module("fc3", fc3_);
-    register_module("fc4", fc4_);
-  }
+      : layers_(linear_layers(*this, features, {width, width, width, classes})) {}
 
   at::Tensor forward(const at::Tensor& input) override {
-    at::Tensor hidden = fc1_(input.flatten(1)).relu_();
-    hidden = fc2_(hidden).relu_();
-    hidden = fc3_(hidden).relu_();
-    return fc4_(hidden);
+    return with_relu(layers_, input.flatten(1));
   }
 
  private:
-  Linear fc1_;
-  Linear fc2_;
-  Linear fc3_;
-  Linear fc4_;
+  std::vector<Linear> layers_;
 };
 
 /// Returns the side of LeNet's last feature map, after twice a 5x5 convolution and a halving.
@@ -43,32 +34,19 @@ constexpr int lenet_side(int image_size) { return ((image_size - 4) / 2 - 4) / 2
 class LeNet final : public Classifier {
  public:
   LeNet(int side, int classes)
-      : conv1_(nn::Conv2dOptions(1, 6, 5)),
-        conv2_(nn::Conv2dOptions(6, 16, 5)),
-        fc1_(16 * side * side, 120),
-        fc2_(120, 84),
-        fc3_(84, classes) {
-    register_module("conv1", conv1_);
-    register_module("conv2", conv2_);
-    register_module("fc1", fc1_);
-    register_module("fc2", fc2_);
-    register_module("fc3", fc3_);
-  }
+      : conv1_(register_module("conv1", Conv2d(nn::Conv2dOptions(1, 6, 5)))),
+        conv2_(register_module("conv2", Conv2d(nn::Conv2dOptions(6, 16, 5)))),
+        layers_(linear_layers(*this, 16 * side * side, {120, 84, classes})) {}
 
   at::Tensor forward(const at::Tensor& input) override {
     at::Tensor hidden = at::max_pool2d(conv1_(input).relu_(), 2);
     hidden = at::max_pool2d(conv2_(hidden).relu_(), 2).flatten(1);
-    hidden = fc1_(hidden).relu_();
-    hidden = fc2_(hidden).relu_();
-    return fc3_(hidden);
+    return with_relu(layers_, hidden);
   }
 
  private:
-  Conv2d conv1_;
-  Conv2d conv2_;
-  Linear fc1_;
-  Linear fc2_;
-  Linear fc3_;
+  Conv2d conv1_, conv2_;
+  std::vector<Linear> layers_;
 };
 
 class LinearModel final : public Classifier {

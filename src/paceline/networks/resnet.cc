@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <array>
+#include <cstddef>
+#include <vector>
+
 #include <fmt/format.h>
 
 #include "paceline/base/error.h"
@@ -28,6 +32,8 @@ struct Place {
   int width_per_group = 64;
 };
 
+int expansion_of(Block kind) { return kind == Block::kBasic ? 1 : 4; }
+
 /// Returns the projection of the identity branch if that branch changes its shape; else an empty
 /// module.
 nn::Sequential projection(const Place& place, int out) {
@@ -37,114 +43,64 @@ nn::Sequential projection(const Place& place, int out) {
   return nn::Sequential(square_conv(place.in, out, 1, place.stride), BatchNorm2d(out));
 }
 
-/// The common part of both kinds of block: out = relu(residual(x) + identity(x)).
-class ResidualImpl : public nn::Module {
+/// out = relu(residual(x) + identity(x)), where the residual branch is convolutions, each followed
+/// by a batch norm, with relu between them.
+class BlockImpl final : public nn::Module {
  public:
-  at::Tensor forward(const at::Tensor& input) {
-    // The projection runs last, as in torchvision: its gradients are ready first.
-    const at::Tensor hidden = residual(input);
-    return hidden.add_(downsample_.is_empty() ? input : downsample_->forward(input)).relu_();
-  }
-
- protected:
-  explicit ResidualImpl(nn::Sequential downsample) : downsample_(std::move(downsample)) {}
-
-  /// Registers the projection last, where torchvision's state dict has it.
-  void register_downsample() {
+  BlockImpl(const Place& place, Block kind)
+      : downsample_(projection(place, place.planes * expansion_of(kind))) {
+    if (kind == Block::kBasic) {
+      add(place.planes, square_conv(place.in, place.planes, 3, place.stride));
+      add(place.planes, square_conv(place.planes, place.planes, 3, 1));
+    } else {
+      const int width = place.planes * place.width_per_group / 64 * place.groups;
+      const int out = place.planes * expansion_of(kind);
+      add(width, square_conv(place.in, width, 1, 1));
+      add(width, square_conv(width, width, 3, place.stride, place.groups));
+      add(out, square_conv(width, out, 1, 1));
+    }
     if (!downsample_.is_empty()) {
-      register_module("downsample", downsample_);
+      register_module("downsample", downsample_);  // last, as in torchvision's state dict
     }
   }
 
+  at::Tensor forward(const at::Tensor& input) {
+    at::Tensor hidden = norms_[0](convs_[0](input));
+    for (std::size_t i = 1; i < convs_.size(); ++i) {
+      hidden = norms_[i](convs_[i](hidden.relu_()));
+    }
+    // The projection runs last, as in torchvision: its gradients are ready first.
+    return hidden.add_(downsample_.is_empty() ? input : downsample_->forward(input)).relu_();
+  }
+
  private:
-  virtual at::Tensor residual(const at::Tensor& input) = 0;
+  void add(int planes, const Conv2d& conv) {
+    convs_.push_back(register_module(fmt::format("conv{}", convs_.size() + 1), conv));
+    norms_.push_back(register_module(fmt::format("bn{}", convs_.size()), BatchNorm2d(planes)));
+  }
 
   nn::Sequential downsample_;
+  std::vector<Conv2d> convs_;
+  std::vector<BatchNorm2d> norms_;
 };
 
-class BasicImpl final : public ResidualImpl {
+class ResidualBlock final : public nn::ModuleHolder<BlockImpl> {
  public:
-  static constexpr int kExpansion = 1;
-
-  explicit BasicImpl(const Place& place)
-      : ResidualImpl(projection(place, place.planes)),
-        conv1_(square_conv(place.in, place.planes, 3, place.stride)),
-        bn1_(place.planes),
-        conv2_(square_conv(place.planes, place.planes, 3, 1)),
-        bn2_(place.planes) {
-    register_module("conv1", conv1_);
-    register_module("bn1", bn1_);
-    register_module("conv2", conv2_);
-    register_module("bn2", bn2_);
-    register_downsample();
-  }
-
- private:
-  at::Tensor residual(const at::Tensor& input) override {
-    const at::Tensor hidden = bn1_(conv1_(input)).relu_();
-    return bn2_(conv2_(hidden));
-  }
-
-  Conv2d conv1_;
-  BatchNorm2d bn1_;
-  Conv2d conv2_;
-  BatchNorm2d bn2_;
+  using nn::ModuleHolder<BlockImpl>::ModuleHolder;
 };
-TORCH_MODULE(Basic);
-
-class BottleneckImpl final : public ResidualImpl {
- public:
-  static constexpr int kExpansion = 4;
-
-  explicit BottleneckImpl(const Place& place)
-      : BottleneckImpl(place, place.planes * place.width_per_group / 64 * place.groups,
-                       place.planes * kExpansion) {}
-
- private:
-  BottleneckImpl(const Place& place, int width, int out)
-      : ResidualImpl(projection(place, out)),
-        conv1_(square_conv(place.in, width, 1, 1)),
-        bn1_(width),
-        conv2_(square_conv(width, width, 3, place.stride, place.groups)),
-        bn2_(width),
-        conv3_(square_conv(width, out, 1, 1)),
-        bn3_(out) {
-    register_module("conv1", conv1_);
-    register_module("bn1", bn1_);
-    register_module("conv2", conv2_);
-    register_module("bn2", bn2_);
-    register_module("conv3", conv3_);
-    register_module("bn3", bn3_);
-    register_downsample();
-  }
-
-  at::Tensor residual(const at::Tensor& input) override {
-    at::Tensor hidden = bn1_(conv1_(input)).relu_();
-    hidden = bn2_(conv2_(hidden)).relu_();
-    return bn3_(conv3_(hidden));
-  }
-
-  Conv2d conv1_;
-  BatchNorm2d bn1_;
-  Conv2d conv2_;
-  BatchNorm2d bn2_;
-  Conv2d conv3_;
-  BatchNorm2d bn3_;
-};
-TORCH_MODULE(Bottleneck);
 
 /// Makes stage `index`.  Its first block widens and, except in stage 0, halves the image.
-template <class Block>
 nn::Sequential make_stage(const ResNetShape& shape, std::size_t index, int& in) {
   const int planes = 64 << index;
   nn::Sequential stage;
   for (int i = 0; i < shape.depths[index]; ++i) {
-    stage->push_back(Block(Place{.in = in,
-                                 .planes = planes,
-                                 .stride = i == 0 && index > 0 ? 2 : 1,
-                                 .groups = shape.groups,
-                                 .width_per_group = shape.width_per_group}));
-    in = planes * Block::Impl::kExpansion;
+    stage->push_back(ResidualBlock(Place{.in = in,
+                                         .planes = planes,
+                                         .stride = i == 0 && index > 0 ? 2 : 1,
+                                         .groups = shape.groups,
+                                         .width_per_group = shape.width_per_group},
+                                   shape.block));
+    in = planes * expansion_of(shape.block);
   }
   return stage;
 }
@@ -156,8 +112,7 @@ class ResNet final : public Classifier {
     register_module("bn1", bn1_);
     int width = 64;
     for (std::size_t i = 0; i < stages_.size(); ++i) {
-      stages_[i] = shape.block == Block::kBasic ? make_stage<Basic>(shape, i, width)
-                                                : make_stage<Bottleneck>(shape, i, width);
+      stages_[i] = make_stage(shape, i, width);
       register_module(fmt::format("layer{}", i + 1), stages_[i]);
     }
     fc_ = register_module("fc", Linear(width, classes));

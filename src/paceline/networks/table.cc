@@ -67,21 +67,9 @@ TextSample complete(const TextSample& own, const NetworkOptions& options) {
   return {.tokens = either(options.sequence_length, own.tokens), .vocabulary = own.vocabulary};
 }
 
-NetworkOptions completed(const ImageSample& own, NetworkOptions options) {
-  const ImageSample sample = complete(own, options);
-  options.image_size = sample.side;
-  options.classes = sample.classes;
-  return options;
-}
-
-NetworkOptions completed(const TextSample& own, NetworkOptions options) {
-  options.sequence_length = complete(own, options).tokens;
-  return options;
-}
-
-template <int width, int classes>
+template <int width>
 std::shared_ptr<Network> mlp(const NetworkOptions& options) {
-  return make_mlp(1, width, completed(digit(classes), options));
+  return make_mlp(1, width, options);
 }
 
 template <Block block, int one, int two, int three, int four, int groups = 1,
@@ -91,23 +79,23 @@ std::shared_ptr<Network> residual(const NetworkOptions& options) {
                       .depths = {one, two, three, four},
                       .groups = groups,
                       .width_per_group = width_per_group},
-                     completed(kImageNet, options));
+                     options);
 }
 
 template <int hidden, int layers, int heads>
 std::shared_ptr<Network> bert(const NetworkOptions& options) {
   return make_bert({.hidden = hidden, .layers = layers, .heads = heads, .intermediate = 4 * hidden},
-                   completed(kText, options));
+                   options);
 }
 
 NetworkInfo imagenet_row(std::string_view name, std::string_view summary,
-                         std::shared_ptr<Network> (*make)(const NetworkOptions&)) {
-  return {.name = name, .summary = summary, .sample = kImageNet, .make = make};
+                         std::shared_ptr<Network> (*build)(const NetworkOptions&)) {
+  return {.name = name, .summary = summary, .sample = kImageNet, .build = build};
 }
 
 NetworkInfo digits_row(std::string_view name, std::string_view summary, int classes,
-                       std::shared_ptr<Network> (*make)(const NetworkOptions&)) {
-  return {.name = name, .summary = summary, .sample = digit(classes), .make = make};
+                       std::shared_ptr<Network> (*build)(const NetworkOptions&)) {
+  return {.name = name, .summary = summary, .sample = digit(classes), .build = build};
 }
 
 std::vector<NetworkInfo> image_networks() {
@@ -126,21 +114,14 @@ std::vector<NetworkInfo> image_networks() {
                    residual<Block::kBottleneck, 3, 4, 6, 3, 32, 4>),
       imagenet_row("resnext101_32x8d", "ResNeXt, 32 groups of width 8",
                    residual<Block::kBottleneck, 3, 4, 23, 3, 32, 8>),
-      imagenet_row(
-          "vgg16", "13 convolutions, 3 linear layers, dropout",
-          [](const NetworkOptions& options) { return make_vgg16(completed(kImageNet, options)); }),
+      imagenet_row("vgg16", "13 convolutions, 3 linear layers, dropout", make_vgg16),
       digits_row("lenet", "LeNet-5 with ReLU and max pooling, no batch norm", kDigitClasses,
-                 [](const NetworkOptions& options) {
-                   return make_lenet(completed(digit(kDigitClasses), options));
-                 }),
+                 make_lenet),
       digits_row("linear", "one layer; with one class a regression", kDigitClasses,
-                 [](const NetworkOptions& options) {
-                   return make_linear(1, completed(digit(kDigitClasses), options));
-                 }),
-      digits_row("mlp", "3 hidden layers of 512, no batch norm", kDigitClasses,
-                 mlp<kMlpWidth, kDigitClasses>),
+                 [](const NetworkOptions& options) { return make_linear(1, options); }),
+      digits_row("mlp", "3 hidden layers of 512, no batch norm", kDigitClasses, mlp<kMlpWidth>),
       digits_row("mlp-large", "3 hidden layers of 3072, no batch norm", kImageNetClasses,
-                 mlp<kMlpLargeWidth, kImageNetClasses>),
+                 mlp<kMlpLargeWidth>),
   };
 }
 
@@ -149,22 +130,20 @@ std::vector<NetworkInfo> text_networks() {
       {.name = "bert-base",
        .summary = "BERT, 12 layers of 768, masked words and next sentence",
        .sample = kText,
-       .make = bert<768, 12, 12>},
+       .build = bert<768, 12, 12>},
       {.name = "bert-large",
        .summary = "BERT, 24 layers of 1024, masked words and next sentence",
        .sample = kText,
-       .make = bert<1024, 24, 16>},
+       .build = bert<1024, 24, 16>},
       {.name = "bert-tiny",
        .summary = "BERT, 2 layers of 128, for trials",
        .sample = kText,
-       .make = bert<128, 2, 2>},
+       .build = bert<128, 2, 2>},
       {.name = "bert-base-30522",
        .summary = "bert-base with the vocabulary not padded, sequences of 128",
        .sample = kLongText,
-       .make =
-           [](const NetworkOptions& options) {
-             return make_bert({.vocabulary = 30522}, completed(kLongText, options));
-           }},
+       .build =
+           [](const NetworkOptions& options) { return make_bert({.vocabulary = 30522}, options); }},
   };
 }
 
@@ -184,19 +163,29 @@ Sample sample_of(const NetworkInfo& info, const NetworkOptions& options) {
   return std::visit([&](const auto& own) -> Sample { return complete(own, options); }, info.sample);
 }
 
+std::shared_ptr<Network> NetworkInfo::make(NetworkOptions options) const {
+  const Sample completed = sample_of(*this, options);
+  if (const auto* image = std::get_if<ImageSample>(&completed)) {
+    options.image_size = image->side;
+    options.classes = image->classes;
+  } else {
+    options.sequence_length = std::get<TextSample>(completed).tokens;
+  }
+  return build(options);
+}
+
 const std::vector<NetworkInfo>& embedding_networks() {
   static const std::vector<NetworkInfo> table{
       {.name = "hybrid",
        .summary = "embedding bags on servers, 5 linear layers: the DDP and RPC benchmark's",
        .sample = kBags,
-       .make =
-           [](const NetworkOptions& options) { return make_hybrid(completed(kBags, options)); }},
+       .build = make_hybrid},
       {.name = "dlrm",
        .summary = "DLRM: embedding rows on servers, bottom and top layers with the dot products of "
                   "all pairs; synthetic clicks",
        .sample = kClicks,
-       .make = [](const NetworkOptions& options) {
-         return make_dlrm(kClicks.channels, completed(kClicks, options));
+       .build = [](const NetworkOptions& options) {
+         return make_dlrm(kClicks.channels, options);
        }}};
   return table;
 }
