@@ -7,7 +7,6 @@
 #include <string_view>
 #include <vector>
 
-#include <ATen/Parallel.h>
 #include <torch/types.h>
 
 #include "paceline/base/error.h"
@@ -61,8 +60,11 @@ std::vector<at::Tensor> counts(const Step& step) {
 }
 
 struct Sgd {
-  template <class T, class C>
-  static void step(T& w, const T& g, T& s, T& /*t*/, const C& c) {
+  static constexpr bool kNorms = false;
+
+  template <class T, class R, class C>
+  static void apply(T& w, const T& g, T& s, T& /*t*/, const Scaled<R, C>& by) {
+    const C& c = by.constants;
     const T change = g + c.decay * w;
     s = change + c.momentum * s;
     w = c.nesterov ? w - c.rate * (change + c.momentum * s) : w - c.rate * s;
@@ -70,8 +72,11 @@ struct Sgd {
 };
 
 struct RmsProp {
-  template <class T, class C>
-  static void step(T& w, const T& g, T& s, T& /*t*/, const C& c) {
+  static constexpr bool kNorms = false;
+
+  template <class T, class R, class C>
+  static void apply(T& w, const T& g, T& s, T& /*t*/, const Scaled<R, C>& by) {
+    const C& c = by.constants;
     using std::sqrt;
     const T change = g + c.decay * w;
     s = c.old * s + c.now * change * change;
@@ -80,8 +85,11 @@ struct RmsProp {
 };
 
 struct Adadelta {
-  template <class T, class C>
-  static void step(T& w, const T& g, T& s, T& t, const C& c) {
+  static constexpr bool kNorms = false;
+
+  template <class T, class R, class C>
+  static void apply(T& w, const T& g, T& s, T& t, const Scaled<R, C>& by) {
+    const C& c = by.constants;
     using std::sqrt;
     const T change = g + c.decay * w;
     s = c.old * s + c.now * change * change;
@@ -91,43 +99,53 @@ struct Adadelta {
   }
 };
 
-// A rule that updates each element independently of the others.
-template <class Rule>
-struct Elementwise {
-  template <class E, class N>
-  static void loop(const Step& step) {
-    constexpr std::int64_t kGrain = 1 << 14;  // least elements per thread
-    const Constants<N> constants(step, step.rate.item<N>());
-    const N divisor = step.divisor ? step.divisor->item<N>() : N{1};
-    for (std::size_t i = 0; i < step.values.size(); ++i) {
-      const Pointers<E> all(step, i);
-      at::parallel_for(0, step.values[i].numel(), kGrain, [&](auto begin, auto end) {
-        for (std::int64_t k = begin; k < end; ++k) {
-          const N g = static_cast<N>(all.g[k]) / divisor;
-          N w = all.w[k];
-          N s = all.s == nullptr ? N{0} : static_cast<N>(all.s[k]);
-          N t = all.t == nullptr ? N{0} : static_cast<N>(all.t[k]);
-          Rule::step(w, g, s, t, constants);
-          all.g[k] = g;
-          all.w[k] = w;
-          if (all.s != nullptr) {
-            all.s[k] = s;
-          }
-          if (all.t != nullptr) {
-            all.t[k] = t;
-          }
-        }
-      });
-    }
+struct Lamb {
+  static constexpr bool kNorms = true;
+
+  template <class T, class C>
+  static T measure(const T& w, const T& g, T& s, T& t, const C& c) {
+    s = c.old * s + c.now * g;
+    t = c.old_square * t + c.now_square * g * g;
+    return direction(w, s, t, c);
   }
 
-  static void operators(const Step& step) {
-    const Constants<double, at::Tensor> constants(step, step.rate.squeeze());
-    for (std::size_t i = 0; i < step.values.size(); ++i) {
-      Wide all(step, i);
-      Rule::step(all.w(), all.g(), all.s(), all.t(), constants);
-      all.store();
-    }
+  template <class R, class C>
+  static R scale(const R& values, const R& measured, const C& /*c*/) {
+    return values / measured;
+  }
+
+  template <class T, class R, class C>
+  static void apply(T& w, const T& /*g*/, T& s, T& t, const Scaled<R, C>& by) {
+    w = w - by.constants.rate * by.scale * direction(w, s, t, by.constants);
+  }
+
+ private:
+  template <class T, class C>
+  static T direction(const T& w, const T& s, const T& t, const C& c) {
+    using std::sqrt;
+    return s / c.first / (sqrt(t / c.second) + c.epsilon) + c.decay * w;
+  }
+};
+
+struct Lars {
+  static constexpr bool kNorms = true;
+
+  template <class T, class C>
+  static T measure(const T& /*w*/, const T& g, T& /*s*/, T& /*t*/, const C& /*c*/) {
+    return g;
+  }
+
+  template <class R, class C>
+  static R scale(const R& values, const R& measured, const C& c) {
+    constexpr double kCoefficient = 0.001;
+    return kCoefficient * values / (measured + c.decay * values);
+  }
+
+  template <class T, class R, class C>
+  static void apply(T& w, const T& g, T& s, T& /*t*/, const Scaled<R, C>& by) {
+    const C& c = by.constants;
+    s = c.momentum * s + by.scale * (g + c.decay * w);
+    w = w - c.rate * s;
   }
 };
 
@@ -135,7 +153,7 @@ void sgd(const Step& step) {
   // PyTorch's fused SGD kernel for CPUs leaves whole SIMD vectors of bf16 parameters unchanged
   // (pytorch#191763; 2.13 has this bug).
   if (step.values.front().is_cpu() && step.values.front().scalar_type() == at::kBFloat16) {
-    run_rule<Elementwise<Sgd>>(step);
+    run_rule<Sgd>(step);
     return;
   }
   // is_first_step may stay false, because the momentum buffer starts at zero.
@@ -188,11 +206,11 @@ struct Kernel {
 constexpr auto kRules = std::to_array<Kernel>({{"sgd", sgd},
                                                {"adam", adam},
                                                {"adamw", adamw},
-                                               {"rmsprop", run_rule<Elementwise<RmsProp>>},
+                                               {"rmsprop", run_rule<RmsProp>},
                                                {"adagrad", adagrad},
-                                               {"adadelta", run_rule<Elementwise<Adadelta>>},
-                                               {"lamb", run_lamb},
-                                               {"lars", run_lars}});
+                                               {"adadelta", run_rule<Adadelta>},
+                                               {"lamb", run_rule<Lamb>},
+                                               {"lars", run_rule<Lars>}});
 
 // Checks that every optimizer has a rule.
 static_assert(std::ranges::all_of(plan::kOptimizers, [](const plan::Optimizer& row) {

@@ -8,7 +8,6 @@
 #include <iterator>
 #include <limits>
 #include <span>
-#include <type_traits>
 #include <vector>
 
 #include <torch/types.h>
@@ -20,35 +19,30 @@
 namespace paceline::runtime {
 namespace {
 
+using Bits = std::uint32_t;
+
 // Returns a key that orders magnitudes: the bits of a number without its sign; NaN counts as
 // infinity.
-template <class Real>
-auto order_of(Real value) {
-  using Bits = std::conditional_t<sizeof(Real) == 4, std::uint32_t, std::uint64_t>;
-  constexpr Bits kSign = Bits{1} << (8 * sizeof(Real) - 1);
-  const Bits infinity = std::bit_cast<Bits>(std::numeric_limits<Real>::infinity());
-  return std::min(std::bit_cast<Bits>(value) & ~kSign, infinity);
+Bits order_of(float value) {
+  constexpr Bits kSign = Bits{1} << 31U;
+  constexpr Bits kInfinity = std::bit_cast<Bits>(std::numeric_limits<float>::infinity());
+  return std::min(std::bit_cast<Bits>(value) & ~kSign, kInfinity);
 }
 
-template <class Real>
-using BitsOf = decltype(order_of(Real{}));
-
 // Candidates for the largest sums, in ascending order of their indices.
-template <class Real>
 struct Found {
   std::vector<std::int32_t> places;
-  std::vector<Real> sums;
+  std::vector<float> sums;
 
-  void add(std::int64_t place, Real sum) {
+  void add(std::int64_t place, float sum) {
     places.push_back(static_cast<std::int32_t>(place));
     sums.push_back(sum);
   }
 };
 
 // The values and indices that are taken out of the sums; the taken sums become zero.
-template <class Real>
 struct Taken {
-  std::span<Real> values;
+  std::span<float> values;
   std::span<std::int32_t> places;
 };
 
@@ -85,11 +79,10 @@ PACELINE_VECTOR_CLONES int add_blocks(float* __restrict sums, const float* __res
 
 // Estimates, from a sample at equal distances, a magnitude that probably somewhat more than k sums
 // reach.
-template <class Real>
-BitsOf<Real> probable_bound(const Real* sums, const Real* addends, std::int64_t n, std::int64_t k) {
+Bits probable_bound(const float* sums, const float* addends, std::int64_t n, std::int64_t k) {
   constexpr std::int64_t kSample = 1 << 14;
   const std::int64_t step = std::max<std::int64_t>(1, n / kSample);
-  std::vector<BitsOf<Real>> sample;
+  std::vector<Bits> sample;
   for (std::int64_t i = 0; i < n; i += step) {
     sample.push_back(order_of(sums[i] + addends[i]));
   }
@@ -104,8 +97,8 @@ BitsOf<Real> probable_bound(const Real* sums, const Real* addends, std::int64_t 
 }
 
 // Adds the addends; returns the sums whose magnitude is at least `bound`.
-Found<float> add_and_find(float* sums, const float* addends, std::int64_t n, std::uint32_t bound) {
-  Found<float> found;
+Found add_and_find(float* sums, const float* addends, std::int64_t n, std::uint32_t bound) {
+  Found found;
   const auto keep = [&](std::int64_t i) {
     if (order_of(sums[i]) >= bound) {
       found.add(i, sums[i]);
@@ -131,21 +124,20 @@ Found<float> add_and_find(float* sums, const float* addends, std::int64_t n, std
 }
 
 // Takes the k largest of the candidates; of equal magnitudes those at lower indices.
-template <class Real>
-void take(const Found<Real>& found, Real* sums, const Taken<Real>& taken) {
+void take(const Found& found, float* sums, const Taken& taken) {
   const auto k = std::ssize(taken.places);
-  std::vector<BitsOf<Real>> sorted;
+  std::vector<Bits> sorted;
   sorted.reserve(found.sums.size());
-  for (const Real sum : found.sums) {
+  for (const float sum : found.sums) {
     sorted.push_back(order_of(sum));
   }
   std::ranges::nth_element(sorted, sorted.begin() + (k - 1), std::greater<>());
-  const BitsOf<Real> least = sorted[static_cast<std::size_t>(k - 1)];
+  const Bits least = sorted[static_cast<std::size_t>(k - 1)];
   std::int64_t equal = k - std::count_if(sorted.begin(), sorted.begin() + k,
-                                         [&](BitsOf<Real> order) { return order > least; });
+                                         [&](Bits order) { return order > least; });
   std::size_t next = 0;
   for (std::size_t i = 0; i < found.places.size(); ++i) {
-    const BitsOf<Real> order = order_of(found.sums[i]);
+    const Bits order = order_of(found.sums[i]);
     if (order > least || (order == least && equal-- > 0)) {
       taken.places[next] = found.places[i];
       taken.values[next++] = found.sums[i];
@@ -156,11 +148,9 @@ void take(const Found<Real>& found, Real* sums, const Taken<Real>& taken) {
 
 // Finds at least the k largest.  One pass counts the sums by the high bits of their magnitude; a
 // second pass collects the candidates.
-template <class Real>
-Found<Real> find_by_counts(const Real* sums, std::int64_t n, std::int64_t k) {
-  using Bits = BitsOf<Real>;
+Found find_by_counts(const float* sums, std::int64_t n, std::int64_t k) {
   constexpr int kBits = 11;
-  constexpr int kShift = 8 * sizeof(Real) - 1 - kBits;
+  constexpr int kShift = 31 - kBits;
   constexpr std::int64_t kWays = 4;  // separate counters, so that increments do not wait for each
                                      // other
   std::array<std::array<std::uint32_t, std::size_t{1} << kBits>, kWays> counts{};
@@ -177,7 +167,7 @@ Found<Real> find_by_counts(const Real* sums, std::int64_t n, std::int64_t k) {
     found += held();
   }
   const Bits least_candidate = group << kShift;
-  Found<Real> all;
+  Found all;
   all.places.reserve(static_cast<std::size_t>(found));
   all.sums.reserve(static_cast<std::size_t>(found));
   for (std::int64_t i = 0; i < n; ++i) {
@@ -188,47 +178,23 @@ Found<Real> find_by_counts(const Real* sums, std::int64_t n, std::int64_t k) {
   return all;
 }
 
-// Fills up candidates that are fewer than k, and include all nonzero sums, with zeros at the lowest
-// indices.
-template <class Real>
-Found<Real> with_zeros(const Found<Real>& found, const Real* sums, std::int64_t k) {
-  Found<Real> all;
-  std::size_t next = 0;
-  std::int64_t zeros = k - std::ssize(found.places);
-  for (std::int64_t place = 0; zeros > 0; ++place) {
-    if (next < found.places.size() && found.places[next] == place) {
-      ++next;
-    } else {
-      --zeros;
-    }
-    all.add(place, sums[place]);
-  }
-  for (; next < found.places.size(); ++next) {
-    all.add(found.places[next], found.sums[next]);
-  }
-  return all;
-}
-
 // Adds the addends, and takes the k largest magnitudes of the sums, in ascending order of their
 // indices; of equal magnitudes those at lower indices.
 //
 // If k is small against n, the candidates are found in the pass that adds, above a bound that a
 // sample gives.  If fewer than k sums reach this bound, find_by_counts() looks at all sums.
-template <class Real>
-void take_largest(Real* sums, const Real* addends, std::int64_t n, const Taken<Real>& taken) {
+void take_largest(float* sums, const float* addends, std::int64_t n, const Taken& taken) {
   const auto k = std::ssize(taken.places);
   constexpr std::int64_t kMany = 1 << 16, kFew = 32;  // sampling pays if k <= n / kFew
-  if constexpr (std::is_same_v<Real, float>) {
-    if (n >= kMany && k <= n / kFew) {
-      // With a bound of zero, every sum would be a candidate.
-      const std::uint32_t bound = std::max(probable_bound(sums, addends, n, k), std::uint32_t{1});
-      auto found = add_and_find(sums, addends, n, bound);
-      if (std::ssize(found.places) < k) {
-        found = bound == 1 ? with_zeros(found, sums, k) : find_by_counts(sums, n, k);
-      }
-      take(found, sums, taken);
-      return;
+  if (n >= kMany && k <= n / kFew) {
+    // With a bound of zero, every sum would be a candidate.
+    const Bits bound = std::max(probable_bound(sums, addends, n, k), Bits{1});
+    auto found = add_and_find(sums, addends, n, bound);
+    if (std::ssize(found.places) < k) {
+      found = find_by_counts(sums, n, k);
     }
+    take(found, sums, taken);
+    return;
   }
   for (std::int64_t i = 0; i < n; ++i) {
     sums[i] += addends[i];
@@ -252,40 +218,31 @@ at::Tensor largest(const at::Tensor& values, std::int64_t k) {
   return taken.nonzero().view({k});
 }
 
-// Runs the loops for the CPU and returns true if they support the call's tensors; else returns
-// false.
-template <class Real>
-bool taken_on_host(const Call& call) {
-  const at::Tensor& values = call.writes[0].front();
-  const at::Tensor& places = call.writes[1].front();
-  const at::Tensor& sums = call.writes[2].front();
-  const at::Tensor& addends = call.reads[0].front();
-  const auto type = c10::CppTypeToScalarType<Real>::value;
-  for (const at::Tensor* tensor : {&values, &sums, &addends}) {
-    if (!tensor->is_cpu() || !tensor->is_contiguous() || tensor->scalar_type() != type) {
-      return false;
-    }
-  }
-  if (places.scalar_type() != at::kInt || !places.is_contiguous()) {
-    return false;
-  }
-  const auto k = static_cast<std::size_t>(values.numel());
-  take_largest<Real>(
-      sums.data_ptr<Real>(), addends.const_data_ptr<Real>(), sums.numel(),
-      {.values = {values.data_ptr<Real>(), k}, .places = {places.data_ptr<std::int32_t>(), k}});
-  return true;
+// Whether the loops for the CPU support the tensors of the call.
+bool runs_on_host(const Call& call) {
+  const auto plain = [](const Operand& operand, at::ScalarType type) {
+    const at::Tensor& tensor = operand.front();
+    return tensor.is_cpu() && tensor.is_contiguous() && tensor.scalar_type() == type;
+  };
+  return plain(call.reads[0], at::kFloat) && plain(call.writes[0], at::kFloat) &&
+         plain(call.writes[1], at::kInt) && plain(call.writes[2], at::kFloat);
 }
 
 }  // namespace
 
 void run_topk(const OptimizerSettings& /*rule*/, const Call& call) {
+  const at::Tensor& gradients = call.reads[0].front();
   const at::Tensor& values = call.writes[0].front();
   const at::Tensor& residual = call.writes[2].front();
   PACELINE_CHECK(residual.numel() <= std::numeric_limits<std::int32_t>::max());
-  if (taken_on_host<float>(call) || taken_on_host<double>(call)) {
+  if (runs_on_host(call)) {
+    const auto k = static_cast<std::size_t>(values.numel());
+    take_largest(residual.data_ptr<float>(), gradients.const_data_ptr<float>(), residual.numel(),
+                 {.values = {values.data_ptr<float>(), k},
+                  .places = {call.writes[1].front().data_ptr<std::int32_t>(), k}});
     return;
   }
-  residual.add_(call.reads[0].front());
+  residual.add_(gradients);
   const at::Tensor places = largest(residual, values.numel());
   values.copy_(residual.index_select(0, places));
   call.writes[1].front().copy_(places);
