@@ -25,7 +25,7 @@
 #include "paceline/predict/request_profile.h"
 #include "paceline/predict/tables.h"
 #include "paceline/simulator/job_cache.h"
-#include "paceline/strategies/bags_apart.h"
+#include "paceline/strategies/dense_part.h"
 #include "paceline/strategies/sharded_embeddings.h"
 #include "paceline/strategies/strategy.h"
 
@@ -49,7 +49,7 @@ plan::PlanInput input_of(const PredictRequest& request) {
 /// Returns the input without the part of the network that embedding tables replace.
 plan::PlanInput dense_part(const PredictRequest& request, plan::PlanInput input) {
   if (request.tables) {
-    input.model = strategies::without_bags(input.model).dense;
+    input.model = strategies::dense_part_of(input.model).dense;
   }
   return input;
 }

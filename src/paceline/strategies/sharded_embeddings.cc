@@ -11,7 +11,7 @@
 
 #include "paceline/base/error.h"
 #include "paceline/plan/program.h"
-#include "paceline/strategies/bags_apart.h"
+#include "paceline/strategies/dense_part.h"
 #include "paceline/strategies/embedding_buffers.h"
 
 namespace paceline::strategies {
@@ -107,7 +107,7 @@ class ShardedEmbeddings final : public Planner {
   /// trainer.
   PlanInput dense_input(const PlanInput& input) const {
     PlanInput dense = input;
-    const BagsApart parts = without_bags(input.model);
+    const DensePart parts = dense_part_of(input.model);
     dense.model = parts.dense;
     dense.world = training_ranks(input);
     dense.rank = trains(input) ? input.rank : 0;
@@ -179,8 +179,8 @@ class ShardedEmbeddings final : public Planner {
         {{all(program, kPooled)}}, numbers);
     const PlanInput dense = dense_input(input);
     const Variant of_dense = variant == 0 ? dense_->variant(dense, 0) : variant - 1;
-    const BagsApart parts = without_bags(input.model);
-    Spliced(program, input.model, parts)
+    const DensePart parts = dense_part_of(input.model);
+    ProgramJoiner(program, input.model, parts)
         .append(dense_->plan(dense, program.setup(), of_dense), [&] {
           program.kernel("pool_gradient",
                          {{all(program, kPooledGradients)},

@@ -19,20 +19,20 @@
 
 namespace paceline::strategies {
 
-/// The model without kPooledParameter, the parameter that stands for the pooled embedding bags.
-struct BagsApart {
-  ParameterId pooled{};
-  ModuleId module{};  // the module of `pooled`, which has no other parameter
+/// The model without its embedding bags, and the parameter and module that stand for these.
+struct DensePart {
+  ParameterId pooled{};  // kPooledParameter, the pooled bags
+  ModuleId module{};     // the module of `pooled`, which has no other parameter
   ModelShape dense;
 };
 
 /// Throws UsageError unless the last parameter of the model is kPooledParameter.
-inline BagsApart without_bags(const ModelShape& model) {
+inline DensePart dense_part_of(const ModelShape& model) {
   const auto bags = std::ranges::find(model.parameters, kPooledParameter, &ParameterShape::name);
   if (bags == model.parameters.end() || bags + 1 != model.parameters.end()) {
     throw UsageError(fmt::format("model '{}' looks up no embedding tables", model.name));
   }
-  BagsApart parts{.pooled = static_cast<ParameterId>(model.parameters.size() - 1),
+  DensePart parts{.pooled = static_cast<ParameterId>(model.parameters.size() - 1),
                   .module = bags->module,
                   .dense = model};
   parts.dense.parameters.pop_back();
@@ -49,9 +49,9 @@ inline BagsApart without_bags(const ModelShape& model) {
 
 /// Appends the program of the dense part, with Forward and Backward of the bags at their places.
 /// `behind_bags` appends the ops that follow Backward of the bags.
-class Spliced {
+class ProgramJoiner {
  public:
-  Spliced(Program& program, const ModelShape& model, const BagsApart& parts)
+  ProgramJoiner(Program& program, const ModelShape& model, const DensePart& parts)
       : program_(program), parts_(parts) {
     const auto at = std::ranges::find(model.ready_order, parts.pooled);
     if (at != model.ready_order.begin()) {
@@ -100,7 +100,7 @@ class Spliced {
   }
 
   Program& program_;
-  const BagsApart& parts_;
+  const DensePart& parts_;
   std::optional<ParameterId> ready_before_;
   bool forward_done_ = false, backward_done_ = false;
 };
