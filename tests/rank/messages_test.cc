@@ -172,9 +172,8 @@ TEST(Neighbors, TakeTheMeanOfTwoUpdatedNetworks) {
 TEST(Neighbors, SendWhatTheirPlansSay) {
   for (const char* text :
        {"fusion+neighbor-allreduce:topology=exp+awc", "wfbp+neighbor-allreduce:topology=star+atc",
-        "fusion+neighbor-allreduce:topology=random-matching+awc",
-        "fusion+push-sum:topology=ring:left+atc", "wfbp+win-put:topology=ring+awc",
-        "fusion+parameter-allreduce+awc",
+        "fusion+neighbor-allreduce:topology=base+awc", "fusion+push-sum:topology=ring:left+atc",
+        "wfbp+win-put:topology=ring+awc", "fusion+parameter-allreduce+awc",
         "dear+hierarchical-neighbor-allreduce:local=2,topology=ring+atc"}) {
     testing::run_rank_threads_well(4, [&](const RankGroup& group) {
       Trainer trainer(irregular_case(text), group, irregular_options());

@@ -77,6 +77,8 @@ inline std::vector<NamedTopology> topologies_of(Rank ranks, const std::string& e
                                  {"symmetric-exp:2"},
                                  {"ring:left"},
                                  {"ring:right"},
+                                 {"base:3"},
+                                 {"base:4"},
                                  {fmt::format("star:{}", ranks - 1)}};
   const Rank local = local_of(ranks);
   for (const TopologyRow& row : topologies()) {

@@ -2,6 +2,7 @@
 #include "paceline/strategies/topology.h"
 
 #include <algorithm>
+#include <cmath>
 #include <string>
 #include <utility>
 #include <vector>
@@ -170,6 +171,26 @@ TEST(Topology, StarAndMeshHaveTheWeightsOfTheirDefinitions) {
   EXPECT_NE(error_of("mesh:3x2", 8), "");
 }
 
+// Takezawa et al. 2023: at most 2 log_{k+1}(n) + 2 steps.
+TEST(Topology, BaseGraphsAverageExactlyForAnyNumberOfNodes) {
+  for (const Rank base : {2, 3, 4, 5}) {
+    for (Rank ranks = 2; ranks <= 40; ++ranks) {
+      const auto graph = made(fmt::format("base:{}", base), ranks);
+      const Step period = graph->period();
+      EXPECT_LE(static_cast<double>(period), 2 * std::log(ranks) / std::log(base) + 2)
+          << base << " of " << ranks;
+      EXPECT_LE(largest_degree(*graph, ranks), static_cast<std::size_t>(base - 1));
+      EXPECT_LT(distance_to_mean(product_of(*graph, ranks, period)), 1e-12)
+          << base << " of " << ranks;
+      EXPECT_EQ(steps_to_consensus(*graph, ranks, period), period) << base << " of " << ranks;
+    }
+  }
+  EXPECT_EQ(made("base", 16)->period(), 4) << "a hypercube";
+  EXPECT_EQ(made("base", 6)->period(), 4) << "two groups of three";
+  EXPECT_EQ(made("base:3", 6)->period(), 2) << "3 x 2";
+  EXPECT_EQ(made("base", 5)->period(), 5);
+}
+
 TEST(Topology, RandomMatchingsPairAllButOne) {
   for (const Rank ranks : {2, 5, 8}) {
     const auto graph = made("random-matching", ranks);
@@ -283,7 +304,7 @@ TEST(Topology, RejectsFilesThatAreNoEdges) {
 
 TEST(Topology, RejectsNamesAndParametersThatAreNone) {
   for (const char* text : {"torus", "", "exp:1", "exp:two", "exp:", "full:2", "ring:up", "mesh:2x",
-                           "random-matching:-1", "edges"}) {
+                           "base:1", "base:65", "random-matching:-1", "edges"}) {
     EXPECT_NE(error_of(text, 8), "") << text;
   }
   EXPECT_EQ(error_of("mesh:2", 8), "topology 'mesh:2': wants ROWSxCOLUMNS, as in mesh:2x4");

@@ -66,6 +66,13 @@ constexpr auto kTopologyRows = std::to_array<TopologyRow>({
      .summary = "the same, 1, 2, 4, ... hosts and ranks ahead in turn",
      .paper = "BlueFog, 2021, arXiv:2111.04287",
      .make = make_inner_outer_exp},
+    {.name = "base",
+     .parameter = "BASE",
+     .fallback = "2",
+     .summary = "Base-(k+1) graph with BASE = k+1: at most k nodes a step, exact after a finite "
+                "number of steps for any P",
+     .paper = "Takezawa et al., NeurIPS 2023, arXiv:2305.11420",
+     .make = make_base},
     {.name = "random-matching",
      .parameter = "SEED",
      .fallback = "0",
