@@ -58,74 +58,6 @@ TEST(Models, TreeByHand) {
   EXPECT_EQ(time_of(cluster::Algorithm::kTree, kTwoHosts), 2 * 13 * kUs + 28 * kUs);
 }
 
-// 14000 bytes through each device; 8000 leave each host.
-TEST(Models, HalvingDoublingByHand) {
-  EXPECT_EQ(time_of(cluster::Algorithm::kHalvingDoubling, kHost), 4 * kUs + 12 * kUs);
-  const plan::Picoseconds time = time_of(cluster::Algorithm::kHalvingDoubling, kTwoHosts);
-  EXPECT_GE(time, 6 * 10 * kUs + 16 * kUs);
-  EXPECT_LE(time, 6 * 10 * kUs + 16 * kUs + kUs / 100);  // weights are rounded
-}
-
-// Two or four of the ranks halve; the others' 8000 bytes come before and go back after.  Neighbors
-// that hosts part send them over the network.
-TEST(Models, HalvingDoublingOfOddWorldsByHand) {
-  const auto time = [](const cluster::Group& group) {
-    return time_of(cluster::Algorithm::kHalvingDoubling, group);
-  };
-  EXPECT_EQ(time({.ranks = 3, .hosts = 1, .most_local = 3}), 4 * kUs + (8 + 16) * kUs);
-  EXPECT_EQ(time({.ranks = 6, .hosts = 1, .most_local = 6}), 6 * kUs + (12 + 16) * kUs);
-  EXPECT_EQ(time({.ranks = 3, .hosts = 3, .most_local = 1}), 4 * 10 * kUs + 2 * (8 + 16) * kUs);
-  // 8000 of halving and 16000 of folding leave a host, at 0.5 per ns.
-  const plan::Picoseconds parted = time({.ranks = 6, .hosts = 2, .most_local = 3});
-  EXPECT_GE(parted, 6 * 10 * kUs + 2 * (8 + 16) * kUs);
-  EXPECT_LE(parted, 6 * 10 * kUs + 2 * (8 + 16) * kUs + kUs / 100);
-  // Hosts of six keep neighbors together: 16000 inside, after 8000 of halving have left, at 0.5 per
-  // ns.
-  const plan::Picoseconds together = time({.ranks = 12, .hosts = 2, .most_local = 6});
-  EXPECT_GE(together, 8 * 10 * kUs + (16 + 16) * kUs);
-  EXPECT_LE(together, 8 * 10 * kUs + (16 + 16) * kUs + kUs / 100);
-}
-
-// Folding goes there, then back: no direction carries its 8000 bytes twice, and a link of one
-// direction for both is busy as long.
-TEST(Models, FoldingLoadsEachDirectionOnce) {
-  const cluster::CollectiveCall call{
-      plan::Pattern::kAllReduce, 8000, {.ranks = 3, .hosts = 3, .most_local = 1}};
-  cluster::Machine machine = two_speeds(cluster::Algorithm::kHalvingDoubling);
-  const auto carried = [&](std::int64_t cluster::Stage::*weight) {
-    const cluster::Price of = cluster::price(call, machine);
-    std::int64_t bytes = 0;
-    for (int i = 0; i < of.count; ++i) {
-      const cluster::Stage& stage = of.stages[static_cast<std::size_t>(i)];
-      bytes += stage.bytes * (stage.*weight) / cluster::kWeightOne;
-    }
-    return bytes;
-  };
-  EXPECT_EQ(carried(&cluster::Stage::device_weight), 8000 + 8000);
-  EXPECT_EQ(carried(&cluster::Stage::network_weight), 8000 + 8000);
-  machine.network.full_duplex = false;
-  // 8000 of halving cross twice on half a rate, 16000 of folding once.
-  EXPECT_EQ(cluster::alone(cluster::price(call, machine), call.group, machine),
-            4 * 10 * kUs + 2 * (16 + 16) * kUs);
-}
-
-// Inside 6000 bytes, twice; across 4 lanes of 2000 bytes at once, 0.5 per ns.
-TEST(Models, HierarchicalByHand) {
-  EXPECT_EQ(time_of(cluster::Algorithm::kHierarchical, kTwoHosts),
-            2 * (3 * kUs + 6 * kUs) + (2 * 10 * kUs + 16 * kUs));
-}
-
-TEST(Models, HierarchicalWantsEqualHosts) {
-  try {
-    time_of(cluster::Algorithm::kHierarchical, {.ranks = 11, .hosts = 4, .most_local = 8});
-    FAIL() << "no error";
-  } catch (const UsageError& error) {
-    EXPECT_STREQ(error.what(),
-                 "the hierarchical algorithm wants as many ranks on every host; of 11 ranks on 4 "
-                 "hosts the fullest has 8: choose ring or tree");
-  }
-}
-
 TEST(Models, MeasuredFollowsItsPieces) {
   cluster::Machine machine = two_speeds(cluster::Algorithm::kMeasured);
   machine.fits = {{.operation = "all-reduce",
@@ -144,8 +76,7 @@ TEST(Models, MeasuredFollowsItsPieces) {
 // Alone on the links, an executed collective takes what the formula says.
 TEST(Models, ExecutedEqualsClosedForm) {
   for (const cluster::Algorithm algorithm :
-       {cluster::Algorithm::kRing, cluster::Algorithm::kTree, cluster::Algorithm::kHalvingDoubling,
-        cluster::Algorithm::kHierarchical}) {
+       {cluster::Algorithm::kRing, cluster::Algorithm::kTree}) {
     for (const cluster::LinkSharing sharing :
          {cluster::LinkSharing::kHost, cluster::LinkSharing::kDevice, cluster::LinkSharing::kAll}) {
       for (const bool full : {true, false}) {

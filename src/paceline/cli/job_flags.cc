@@ -145,8 +145,7 @@ JobFlags::JobFlags(CLI::App& app) {
   app.add_option("--engine-costs", engine_costs_, "a file in place of data/engine_costs.toml")
       ->type_name("FILE");
   app.add_option("--algorithm", algorithm_,
-                 "of collectives: ring, tree, halving-doubling, "
-                 "hierarchical, measured, nccl, nccl-collnet");
+                 "of collectives: ring, tree, measured, nccl, nccl-collnet");
   app.add_flag("--unfused", unfused_, "the optimizer launches kernels of its own for each tensor");
 }
 

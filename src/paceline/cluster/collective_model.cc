@@ -48,10 +48,6 @@ Price undeclined(const CollectiveCall& call, const Machine& machine) {
       return ring_price(call, machine);
     case Algorithm::kTree:
       return tree_price(call, machine);
-    case Algorithm::kHalvingDoubling:
-      return halving_doubling_price(call, machine);
-    case Algorithm::kHierarchical:
-      return hierarchical_price(call, machine);
     case Algorithm::kMeasured:
       return measured_price(call, machine);
     case Algorithm::kNccl:

@@ -46,9 +46,9 @@ constexpr Stage line_alone(Stage stage) {
   return stage;
 }
 
-/// Up to three stages, performed one after another.
+/// The stage of a transfer; none where it is free.
 struct Price {
-  std::array<Stage, 3> stages;
+  std::array<Stage, 1> stages;
   int count = 0;
 
   void add(const Stage& stage) {
@@ -64,8 +64,6 @@ Price price(const CollectiveCall& call, const Machine& machine);
 /// Each of these functions has its own file, with the formula, the units and the source.
 Price ring_price(const CollectiveCall& call, const Machine& machine);
 Price tree_price(const CollectiveCall& call, const Machine& machine);
-Price halving_doubling_price(const CollectiveCall& call, const Machine& machine);
-Price hierarchical_price(const CollectiveCall& call, const Machine& machine);
 Price measured_price(const CollectiveCall& call, const Machine& machine);
 Price nccl_price(const CollectiveCall& call, const Machine& machine);
 

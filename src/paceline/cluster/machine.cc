@@ -16,11 +16,9 @@
 namespace paceline::cluster {
 namespace {
 
-constexpr std::array<std::pair<std::string_view, Algorithm>, 7> kNames{
+constexpr std::array<std::pair<std::string_view, Algorithm>, 5> kNames{
     {{"ring", Algorithm::kRing},
      {"tree", Algorithm::kTree},
-     {"halving-doubling", Algorithm::kHalvingDoubling},
-     {"hierarchical", Algorithm::kHierarchical},
      {"measured", Algorithm::kMeasured},
      {"nccl", Algorithm::kNccl},
      {"nccl-collnet", Algorithm::kNcclCollNet}}};

@@ -56,8 +56,6 @@ struct Noise {
 enum class Algorithm : std::uint8_t {
   kRing,
   kTree,
-  kHalvingDoubling,
-  kHierarchical,
   kMeasured,    // by measured fits of whole operations
   kNccl,        // the choice of NCCL's own model
   kNcclCollNet  // as kNccl, with sums in the switches of the network
@@ -104,8 +102,8 @@ Machine machine_of(const cluster::Cluster& cluster, std::string_view engine);
 /// take.
 bool prices_collectives(const Machine& machine);
 
-/// Returns the algorithm called ring, tree, halving-doubling, hierarchical, measured, nccl or
-/// nccl-collnet. Throws UsageError for other names.
+/// Returns the algorithm called ring, tree, measured, nccl or nccl-collnet.  Throws UsageError for
+/// other names.
 Algorithm algorithm_named(const std::string& name);
 std::string_view name_of(Algorithm algorithm);
 
