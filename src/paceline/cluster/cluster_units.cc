@@ -79,16 +79,22 @@ std::optional<double> scaled(std::string_view text, std::span<const Unit> bases)
   throw UsageError(fmt::format("{} = '{}': {}", what, text, allowed));
 }
 
+/// Returns the number in the units of `bases`, above 0 or, with `or_zero`, 0.
+double magnitude(std::string_view what, std::string_view text, std::span<const Unit> bases,
+                 bool or_zero, std::string_view allowed) {
+  const auto value = scaled(text, bases);
+  if (!value || *value < 0 || (*value == 0 && !or_zero) || *value > kLargest) {
+    reject(what, text, allowed);
+  }
+  return *value;
+}
+
 }  // namespace
 
 double parse_rate(std::string_view what, std::string_view text) {
   constexpr std::array<Unit, 5> kBases{
       {{"bit/s", 0.125}, {"bit", 0.125}, {"bps", 0.125}, {"B/s", 1}, {"B", 1}}};
-  const auto rate = scaled(text, kBases);
-  if (!rate || *rate <= 0 || *rate > kLargest) {
-    reject(what, text, "must be a rate above 0, like 10Gbit or 12.5GB/s");
-  }
-  return *rate;
+  return magnitude(what, text, kBases, false, "must be a rate above 0, like 10Gbit or 12.5GB/s");
 }
 
 std::int64_t parse_duration_ps(std::string_view what, std::string_view text) {
@@ -98,29 +104,20 @@ std::int64_t parse_duration_ps(std::string_view what, std::string_view text) {
   const auto unit =
       quantity ? std::ranges::find(kUnits, quantity->unit, &Unit::name) : kUnits.end();
   if (unit == kUnits.end() || quantity->number < 0 || quantity->number * unit->factor > kLargest) {
-    reject(what, text,
-           "must be a duration, not negative, in ps, ns, us, ms or s, like "
-           "50us");
+    reject(what, text, "must be a duration, not negative, in ps, ns, us, ms or s, like 50us");
   }
   return std::llround(quantity->number * unit->factor);
 }
 
 std::int64_t parse_bytes(std::string_view what, std::string_view text) {
   constexpr std::array<Unit, 1> kBases{{{"B", 1}}};
-  const auto bytes = scaled(text, kBases);
-  if (!bytes || *bytes < 0 || *bytes > kLargest) {
-    reject(what, text, "must be a size, not negative, like 4KiB or 1.5MB");
-  }
-  return std::llround(*bytes);
+  return std::llround(
+      magnitude(what, text, kBases, true, "must be a size, not negative, like 4KiB or 1.5MB"));
 }
 
 double parse_flops(std::string_view what, std::string_view text) {
   constexpr std::array<Unit, 2> kBases{{{"FLOP/s", 1}, {"FLOPS", 1}}};
-  const auto flops = scaled(text, kBases);
-  if (!flops || *flops <= 0) {
-    reject(what, text, "must be above 0, like 13.4TFLOP/s");
-  }
-  return *flops;
+  return magnitude(what, text, kBases, false, "must be above 0, like 13.4TFLOP/s");
 }
 
 }  // namespace paceline::cluster

@@ -6,6 +6,9 @@
 #include <map>
 #include <optional>
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include "paceline/base/error.h"
 #include "paceline/cluster/nccl_data.h"
 #include "paceline/cluster/toml_section.h"
@@ -17,7 +20,10 @@ constexpr auto kTuningFile = "data/nccl_tuning.toml";
 constexpr double kPcie5 = 64e9;           // bytes/s of 16 lanes
 constexpr std::int64_t kHop = 2'000'000;  // ps, in NCCL's constants
 constexpr std::int64_t kSocketHop = 10'000'000;
-constexpr std::string_view kAlgorithmKeys = "ring tree nvls nvls_tree collnet_direct collnet_chain";
+// The keys of kNcclAlgorithms and kNcclProtocols, in their order.
+constexpr std::array<std::string_view, kNcclAlgorithms.size()> kAlgorithms{
+    "ring", "tree", "nvls", "nvls_tree", "collnet_direct", "collnet_chain"};
+constexpr std::array<std::string_view, kNcclProtocols.size()> kProtocols{"ll", "ll128", "simple"};
 
 struct Generation {
   std::vector<std::string> devices, nvlink_devices;  // parts of their names
@@ -46,9 +52,9 @@ std::array<Number, 3> three(const Section& table, std::string_view key) {
 
 NcclTimes times(const Section& file, std::string_view key) {
   NcclTimes all{};
-  file.table(key, kAlgorithmKeys, [&](const Section& table) {
+  file.table(key, fmt::format("{}", fmt::join(kAlgorithms, " ")), [&](const Section& table) {
     for (std::size_t a = 0; a < all.size(); ++a) {
-      all[a] = three(table, name_of(kNcclAlgorithms[a]));
+      all[a] = three(table, kAlgorithms[a]);
     }
   });
   return all;
@@ -96,7 +102,7 @@ TuningFile read_tuning(std::string_view text) {
   file.network = times(whole, "network_hop_us");
   whole.table("tree_correction", "", [&](const Section& trees) {
     for (std::size_t p = 0; p < kNcclProtocols.size(); ++p) {
-      file.tree_correction[p] = trees.non_negatives(name_of(kNcclProtocols[p]));
+      file.tree_correction[p] = trees.non_negatives(kProtocols[p]);
     }
   });
   whole.each("generations", "[[generations]]",
@@ -187,36 +193,6 @@ std::string_view kind_of_network(const ClusterLink& link) {
 }
 
 }  // namespace
-
-std::string_view name_of(NcclAlgorithm algorithm) {
-  switch (algorithm) {
-    case NcclAlgorithm::kRing:
-      return "ring";
-    case NcclAlgorithm::kTree:
-      return "tree";
-    case NcclAlgorithm::kNvls:
-      return "nvls";
-    case NcclAlgorithm::kNvlsTree:
-      return "nvls_tree";
-    case NcclAlgorithm::kCollNetDirect:
-      return "collnet_direct";
-    case NcclAlgorithm::kCollNetChain:
-      return "collnet_chain";
-  }
-  return "";
-}
-
-std::string_view name_of(NcclProtocol protocol) {
-  switch (protocol) {
-    case NcclProtocol::kLl:
-      return "ll";
-    case NcclProtocol::kLl128:
-      return "ll128";
-    case NcclProtocol::kSimple:
-      return "simple";
-  }
-  return "";
-}
 
 const NcclModelError& nccl_model_error(bool several_hosts) {
   return several_hosts ? tuning_file().several_hosts : tuning_file().one_host;

@@ -6,7 +6,6 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "paceline/cluster/cluster.h"
@@ -31,11 +30,6 @@ inline constexpr std::array kNcclAlgorithms{
 enum class NcclProtocol : std::uint8_t { kLl, kLl128, kSimple };
 inline constexpr std::array kNcclProtocols{NcclProtocol::kLl, NcclProtocol::kLl128,
                                            NcclProtocol::kSimple};
-
-/// ring, tree, nvls, nvls_tree, collnet_direct, collnet_chain
-std::string_view name_of(NcclAlgorithm algorithm);
-/// ll, ll128, simple
-std::string_view name_of(NcclProtocol protocol);
 
 /// Microseconds by algorithm and protocol.
 using NcclTimes = std::array<std::array<double, 3>, kNcclAlgorithms.size()>;

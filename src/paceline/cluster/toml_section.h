@@ -89,19 +89,11 @@ class Section {
   /// Returns one text or a list of texts; empty if the key is missing.
   std::vector<std::string> texts(std::string_view key) const {
     const toml::node* node = table_.get(key);
-    const toml::array* array = node == nullptr ? nullptr : node->as_array();
-    if (array == nullptr) {
-      const auto one = written(key);
-      return one ? std::vector{*one} : std::vector<std::string>{};
+    if (node != nullptr && !node->is_array()) {
+      return {text(key)};
     }
-    std::vector<std::string> found;
-    for (const toml::node& element : *array) {
-      if (!element.is_string()) {
-        reject(key, shown(*node), "must be a text or a list of texts");
-      }
-      found.push_back(element.ref<std::string>());
-    }
-    return found;
+    return list<std::string>(key, "must be a text or a list of texts",
+                             [](const toml::node& it) { return it.value_exact<std::string>(); });
   }
 
   std::int64_t integer(std::string_view key, std::int64_t fallback) const {
@@ -159,42 +151,21 @@ class Section {
 
   /// Returns a list of numbers that are not negative; empty if the key is missing.
   std::vector<double> non_negatives(std::string_view key) const {
-    std::vector<double> found;
-    const toml::node* node = table_.get(key);
-    if (node == nullptr) {
-      return found;
-    }
-    const toml::array* array = node->as_array();
-    for (std::size_t i = 0; array != nullptr && i < array->size(); ++i) {
-      if (const auto number = (*array)[i].value<double>(); number && *number >= 0) {
-        found.push_back(*number);
-      }
-    }
-    if (array == nullptr || found.size() != array->size()) {
-      reject(key, shown(*node), "must be a list of numbers, 0 or more");
-    }
-    return found;
+    return list<double>(key, "must be a list of numbers, 0 or more", [](const toml::node& it) {
+      const auto number = it.value<double>();
+      return number && *number >= 0 ? number : std::nullopt;
+    });
   }
 
   /// Returns whole numbers above 0; empty if the key is missing.
   std::vector<int> counts(std::string_view key) const {
-    std::vector<int> found;
-    const toml::node* node = table_.get(key);
-    if (node == nullptr) {
-      return found;
-    }
-    if (const toml::array* array = node->as_array()) {
-      for (const toml::node& element : *array) {
-        const auto count = element.value_exact<std::int64_t>();
-        if (count && *count > 0 && *count <= kMostRanks) {
-          found.push_back(static_cast<int>(*count));
-        }
-      }
-      if (!array->empty() && found.size() == array->size()) {
-        return found;
-      }
-    }
-    reject(key, shown(*node), "must be whole numbers above 0, like [4, 4]");
+    return list<int>(key, "must be whole numbers above 0, like [4, 4]",
+                     [](const toml::node& it) -> std::optional<int> {
+                       const std::int64_t count = it.value_exact<std::int64_t>().value_or(0);
+                       return count > 0 && count <= kMostRanks
+                                  ? std::optional(static_cast<int>(count))
+                                  : std::nullopt;
+                     });
   }
 
   [[noreturn]] void reject(std::string_view key, const std::string& value,
@@ -240,6 +211,26 @@ class Section {
   }
 
  private:
+  /// Returns what `take` returns of each element; empty if the key is missing.
+  template <class Value, class Take>
+  std::vector<Value> list(std::string_view key, const std::string& expected, Take take) const {
+    std::vector<Value> found;
+    const toml::node* node = table_.get(key);
+    if (node == nullptr) {
+      return found;
+    }
+    const toml::array* array = node->as_array();
+    for (std::size_t i = 0; array != nullptr && i < array->size(); ++i) {
+      if (auto value = take((*array)[i])) {
+        found.push_back(*std::move(value));
+      }
+    }
+    if (array == nullptr || found.size() != array->size()) {
+      reject(key, shown(*node), expected);
+    }
+    return found;
+  }
+
   std::string at(const toml::node& node) const {
     return fmt::format("{}:{}", file_, node.source().begin.line);
   }
