@@ -8,7 +8,6 @@
 
 #include "paceline/base/error.h"
 #include "paceline/base/file.h"
-#include "paceline/base/text.h"
 #include "paceline/plan/wire_bytes.h"
 #include "paceline/stats/line_fit.h"
 
@@ -16,14 +15,6 @@ namespace paceline::predict {
 namespace {
 
 using records::CommRecord;
-
-std::vector<std::string> operations_of(std::span<const CommRecord> records) {
-  std::vector<std::string> names;
-  for (const CommRecord& r : records) {
-    add_once(names, r.operation);
-  }
-  return names;
-}
 
 cluster::LinkFit to_plan(const CommRecord& of, const stats::LineFit& fit) {
   return {.operation = of.operation,
@@ -74,7 +65,7 @@ cluster::ClusterLink link_of(std::span<const CommRecord> records,
 
 std::vector<cluster::LinkFit> fits_of(std::span<const CommRecord> records) {
   std::vector<cluster::LinkFit> fits;
-  for (const std::string& operation : operations_of(records)) {
+  for (const std::string_view operation : plan::kOperations) {
     std::vector<stats::SizedTime> points;
     const CommRecord* of = nullptr;
     for (const CommRecord& r : records) {

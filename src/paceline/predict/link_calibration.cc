@@ -29,7 +29,7 @@ constexpr double kOfGivenRate = 0.35, kOfUnknownRate = 1.5;
 constexpr double kOfALatency = 1, kOfATime = 0.1;
 /// A constant is determined where its standard deviation is at most so much of that before.
 constexpr double kMostLeft = 0.5;
-/// The model is not what was measured where it is further from the times on average.
+/// The model is not what was measured where it is further from the times (root mean square).
 constexpr double kMostMissed = 1.5;
 constexpr double kLevel = 0.9;
 constexpr double kMicroseconds = 1e-6;
@@ -43,16 +43,8 @@ struct Constant {
   void (*put)(ClusterLink& link, double value) = nullptr;
 };
 
-void put_rate(ClusterLink& link, double value) { link.bytes_per_s = value; }
-void put_latency(ClusterLink& link, double value) {
-  link.latency_ps = plan::picoseconds_of(std::min(1.0, value));
-}
-void put_share(ClusterLink& link, double value) { link.calibration->share = std::min(1.0, value); }
-void put_base(ClusterLink& link, double value) {
-  link.calibration->base_ps = plan::picoseconds_of(std::min(1.0, value));
-}
-void put_hop(ClusterLink& link, double value) {
-  link.calibration->hop_ps = plan::picoseconds_of(std::min(1.0, value));
+plan::Picoseconds at_most_1_s(double seconds) {
+  return plan::picoseconds_of(std::min(1.0, seconds));
 }
 
 ClusterLink& link_of(LinkScope scope, cluster::Cluster& cluster) {
@@ -66,12 +58,12 @@ std::vector<Constant> constants_of(const LinkToCalibrate& of, const cluster::Clu
                                    .before = link.bytes_per_s,
                                    .prior = of.rate_is_given ? kOfGivenRate : kOfUnknownRate,
                                    .needed = true,
-                                   .put = put_rate}};
+                                   .put = [](auto& to, double rate) { to.bytes_per_s = rate; }}};
   if (!cluster::runs_nccl(engine.algorithm)) {
     constants.push_back({.name = "latency",
                          .before = std::max(1e-7, plan::seconds_of(link.latency_ps)),
                          .prior = kOfALatency,
-                         .put = put_latency});
+                         .put = [](auto& to, double s) { to.latency_ps = at_most_1_s(s); }});
     return constants;
   }
   const auto tuning = cluster::nccl_tuning_of(cluster);
@@ -80,17 +72,20 @@ std::vector<Constant> constants_of(const LinkToCalibrate& of, const cluster::Clu
   const cluster::NcclTimes& hops = devices ? tuning->device_hop_us : tuning->network_hop_us;
   if (of.rate_is_given) {
     constants.front() = {
-        .name = "share", .before = own.share, .prior = kOfGivenRate, .put = put_share};
+        .name = "share",
+        .before = own.share,
+        .prior = kOfGivenRate,
+        .put = [](auto& to, double part) { to.calibration->share = std::min(1.0, part); }};
   }
   constants.push_back(
       {.name = "base",
        .before = plan::seconds_of(engine.costs.issue) + tuning->base_us[0][0] * kMicroseconds,
        .prior = kOfALatency,
-       .put = put_base});
+       .put = [](auto& to, double s) { to.calibration->base_ps = at_most_1_s(s); }});
   constants.push_back({.name = "hop",
                        .before = (hops[0][0] + own.extra_us) * kMicroseconds,
                        .prior = kOfALatency,
-                       .put = put_hop});
+                       .put = [](auto& to, double s) { to.calibration->hop_ps = at_most_1_s(s); }});
   return constants;
 }
 
@@ -254,6 +249,14 @@ void check_rate(const LinkToCalibrate& of, std::span<const MeasuredTime> times,
   }
 }
 
+double sum_of_squares(const std::vector<double>& values) {
+  double sum = 0;
+  for (const double value : values) {
+    sum += value * value;
+  }
+  return sum;
+}
+
 /// Throws UsageError where constants were fitted that do not give the times: `errors` are those of
 /// the model.
 void check_fit(const LinkToCalibrate& of, std::span<const MeasuredTime> times,
@@ -265,29 +268,18 @@ void check_fit(const LinkToCalibrate& of, std::span<const MeasuredTime> times,
                     "times of larger sizes",
                     link));
   }
-  double missed = 0;
-  std::size_t worst = 0;
-  for (std::size_t i = 0; i < errors.size(); ++i) {
-    missed += std::abs(errors[i]) / static_cast<double>(errors.size());
-    worst = std::abs(errors[i]) > std::abs(errors[worst]) ? i : worst;
-  }
+  const double missed = std::sqrt(sum_of_squares(errors) / static_cast<double>(errors.size()));
   if (missed > std::log(kMostMissed)) {
-    const MeasuredTime& time = times[worst];
+    const auto worst =
+        std::ranges::max_element(errors, {}, [](double error) { return std::abs(error); });
+    const MeasuredTime& time = times[static_cast<std::size_t>(worst - errors.begin())];
     throw UsageError(fmt::format(
         "engine {}'s model does not give the times of link '{}': {} of {} B among {} ranks took "
         "{:.4g} us, and its best constants give {:.4g} us; check the hosts, the device and the "
         "links, which --cluster describes",
         of.engine, link, plan::name_of(time.call.pattern), time.call.bytes, time.call.group.ranks,
-        time.seconds * 1e6, time.seconds * std::exp(errors[worst]) * 1e6));
+        time.seconds * 1e6, time.seconds * std::exp(*worst) * 1e6));
   }
-}
-
-double sum_of_squares(const std::vector<double>& values) {
-  double sum = 0;
-  for (const double value : values) {
-    sum += value * value;
-  }
-  return sum;
 }
 
 double percent_of(double reach) { return 100 * std::expm1(reach); }
@@ -341,8 +333,8 @@ std::optional<double> doubling_percent(const LinkToCalibrate& of,
 
 void put_measured_range(std::span<const MeasuredTime> times,
                         cluster::LinkCalibration& calibration) {
-  const auto bytes_of = [](const MeasuredTime& time) { return time.call.bytes; };
-  const auto [least, most] = std::ranges::minmax(times, {}, bytes_of);
+  const auto [least, most] =
+      std::ranges::minmax(times, {}, [](const MeasuredTime& time) { return time.call.bytes; });
   calibration.from_bytes = least.call.bytes;
   calibration.to_bytes = most.call.bytes;
   calibration.ranks = ranks_of(times);

@@ -53,7 +53,8 @@ struct CalibratedLink {
 /// not determined: it keeps its value, and the others are fitted without it.  The error for each
 /// doubling of the ranks is that with which the other numbers of ranks predict each one.  Throws
 /// UsageError where a time is shorter than the given rate allows, where the times do not determine
-/// a rate that is not given, and where the fitted model misses the times by 1.5 times on average.
+/// a rate that is not given, and where the fitted model misses the times by a factor of 1.5 (root
+/// mean square).
 CalibratedLink calibrate_link(const LinkToCalibrate& of, std::span<const MeasuredTime> times,
                               cluster::Cluster& cluster);
 
