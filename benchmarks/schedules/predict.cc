@@ -17,6 +17,7 @@
 
 #include <fmt/format.h>
 
+#include "overlap_bound.h"
 #include "paceline/cluster/profile_file.h"
 #include "paceline/plan/wire_bytes.h"
 
@@ -104,8 +105,11 @@ void predict_all(const Subject& subject, int ranks) {
                             .profile = subject.profile,
                             .engine = "link"});
       fmt::print("{}\t{}\t{:.0f}B/s,20us\t{}", subject.network.model.name, ratio, rate, strategy);
+      const plan::Picoseconds sharper =
+          p.bound.crosses_step ? simulator::overlap_bound_of(*p.job, p.costs, p.bound.step)
+                               : p.bound.step;
       for (const plan::Picoseconds time :
-           {p.times.step, p.bound.compute, p.bound.wire, p.bound.step, p.bound.overlap}) {
+           {p.times.step, p.bound.compute, p.bound.wire, p.bound.step, sharper}) {
         fmt::print("\t{:.3f}", plan::seconds_of(time) * 1e3);
       }
       fmt::print("\n");

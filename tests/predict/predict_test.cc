@@ -64,22 +64,9 @@ TEST(Predict, NothingBeatsItsBound) {
     SCOPED_TRACE(strategy);
     const plan::Rank ranks = strategy == std::string_view("wfbp+ps") ? 2 : 8;
     const Prediction prediction = predict(request(strategy, ranks));
-    EXPECT_GE(prediction.times.step, prediction.bound.overlap);
-    EXPECT_GE(prediction.bound.overlap, prediction.bound.step);
+    EXPECT_GE(prediction.times.step, prediction.bound.step);
     EXPECT_GE(prediction.times.step, prediction.compute_only.step);
   }
-}
-
-TEST(Predict, NamesTheSharperBoundWhereItSaysMore) {
-  const auto says = [](const Prediction& prediction) {
-    return summary_of(prediction).find("sharper bound") != std::string::npos;
-  };
-  EXPECT_FALSE(says(predict(request("wfbp", 8))));
-  PredictRequest slow = request("bytescheduler", 8);
-  slow.cluster.links[1].bytes_per_s = 1e8;
-  const Prediction gated = predict(slow);
-  EXPECT_GT(gated.bound.overlap, gated.bound.step);
-  EXPECT_TRUE(says(gated));
 }
 
 TEST(Predict, RecordsHoldTheBoundAndTheBar) {
@@ -94,8 +81,6 @@ TEST(Predict, RecordsHoldTheBoundAndTheBar) {
     EXPECT_EQ(bound.step_ns, ns(at.bound.step));
     EXPECT_EQ(bound.compute_ns, ns(at.bound.compute));
     EXPECT_EQ(bound.wire_ns, ns(at.bound.wire));
-    EXPECT_EQ(bound.best_ns(), ns(at.bound.overlap));
-    EXPECT_EQ(bound.sharper_ns.has_value(), at.bound.overlap > at.bound.step);
     EXPECT_EQ(bound.crosses_step, at.bound.crosses_step);
     EXPECT_EQ(bound.algorithm, cluster::name_of(at.costs.machine.algorithm));
     EXPECT_EQ(at.record.predicted->error_bar, recorded(at.bar, ns(at.times.step)));

@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "paceline/base/error.h"
-#include "paceline/simulator/overlap_bound.h"
 
 namespace paceline::predict {
 namespace {
@@ -117,11 +116,6 @@ Bound bound_of(const simulator::Job& job, const simulator::Costs& costs) {
   }
   const bool waits = !bound.crosses_step && bound.wire > 0 && !begins_early(job);
   bound.step = std::max(bound.compute, bound.wire + (waits ? before_wire : 0));
-  bound.overlap = bound.step;
-  if (bound.crosses_step) {
-    bound.overlap = std::max(
-        bound.step, simulator::overlap_bound(simulator::overlap_link(job, bare, simulator)));
-  }
   return bound;
 }
 

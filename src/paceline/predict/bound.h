@@ -13,7 +13,6 @@ struct Bound {
   plan::Picoseconds compute = 0;  // model work of the slowest simulated rank
   plan::Picoseconds wire = 0;     // one step's bytes on the busiest link, at the link's rate
   plan::Picoseconds step = 0;     // the bound from these two times
-  plan::Picoseconds overlap = 0;  // a sharper bound; never below `step`
   bool crosses_step = false;      // communication may run under the next step
   std::optional<cluster::Algorithm> algorithm{};  // empty: no collective with several ranks
 };
@@ -25,10 +24,6 @@ struct Bound {
 ///
 /// Otherwise the bound is max(compute, wire).  Latencies, software costs, kernels, and what compute
 /// and communication take from each other are left out.
-///
-/// If communication crosses the step, the sharper bound, `overlap`, also uses when each gradient is
-/// ready and which module's next forward pass waits for it; simulator/overlap_bound.h has its
-/// formula.  Otherwise `overlap` equals `step`.
 Bound bound_of(const simulator::Job& job, const simulator::Costs& costs);
 
 }  // namespace paceline::predict

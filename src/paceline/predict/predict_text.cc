@@ -61,10 +61,6 @@ std::string summary_of(const Prediction& prediction) {
       plan::milliseconds_of(prediction.compute_only.step - prediction.compute_only.compute),
       plan::milliseconds_of(prediction.exposed()), noisy ? " without noise" : "",
       records::words_of(predicted.bound));
-  if (predicted.bound.sharper_ns) {
-    text += fmt::format("  sharper bound{} {}\n", noisy ? " without noise" : "",
-                        records::sharper_words(predicted.bound));
-  }
   if (predicted.error_bar) {
     text += fmt::format("  {}\n", records::words_of(*predicted.error_bar));
   }

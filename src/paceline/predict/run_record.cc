@@ -122,9 +122,6 @@ records::Predicted predicted_of(const simulator::Job& job, const Bound& bound, c
                                    .wire_ns = ns(bound.wire),
                                    .crosses_step = bound.crosses_step},
                          .error_bar = recorded(bar, ns(step))};
-  if (bound.overlap > bound.step) {
-    out.bound.sharper_ns = ns(bound.overlap);
-  }
   if (bound.algorithm) {
     out.bound.algorithm = cluster::name_of(*bound.algorithm);
   }

@@ -41,4 +41,8 @@ plan::Picoseconds overlap_bound(OverlapLink link);
 /// and have `costs`.
 OverlapLink overlap_link(const Job& job, const Costs& costs, const Simulator& simulator);
 
+/// The bound of a job whose communication crosses the step; `step` is the bound of compute and
+/// wire.
+plan::Picoseconds overlap_bound_of(const Job& job, const Costs& costs, plan::Picoseconds step);
+
 }  // namespace paceline::simulator

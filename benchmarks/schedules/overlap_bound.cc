@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "paceline/simulator/overlap_bound.h"
+#include "overlap_bound.h"
 
 #include <algorithm>
 #include <map>
@@ -212,6 +212,16 @@ OverlapLink overlap_link(const Job& job, const Costs& costs, const Simulator& si
     }
   }
   return busiest(shares, simulator);
+}
+
+plan::Picoseconds overlap_bound_of(const Job& job, const Costs& costs, plan::Picoseconds step) {
+  Costs bare = costs;
+  bare.software = {};
+  bare.machine.noise = {};
+  bare.machine.interference = {};
+  Simulator simulator(job);
+  simulator.set_costs(bare);
+  return std::max(step, overlap_bound(overlap_link(job, bare, simulator)));
 }
 
 }  // namespace paceline::simulator
