@@ -246,30 +246,5 @@ TEST(Advise, SaysWhichBucketSizeToUse) {
   EXPECT_FALSE(fusion->like.empty());
 }
 
-// Of partitions of 1 and 4 MiB, each with a credit of itself and of four.
-TEST(Advise, SaysWhichPartitionAndCreditToUse) {
-  AdviseRequest request = request_of(8);
-  request.partition_mb = {1, 4};
-  request.error = 0;
-  const AdviceTable table = advise(request);
-  const auto found = std::ranges::find(table.partitions, "bytescheduler:order=program,queue=tensor",
-                                       &PartitionAdvice::strategy);
-  ASSERT_NE(found, table.partitions.end()) << table.partitions.front().strategy;
-  std::vector<std::pair<plan::Picoseconds, PartitionSize>> steps;
-  for (const PartitionSize& size :
-       {PartitionSize{1, 1}, PartitionSize{1, 4}, PartitionSize{4, 4}, PartitionSize{4, 16}}) {
-    PredictRequest job = request.job;
-    job.strategy = fmt::format("bytescheduler:partition-mb={:g},credit-mb={:g}", size.partition_mb,
-                               size.credit_mb);
-    job.steps = 3;
-    steps.emplace_back(predict(job).times.step, size);
-  }
-  std::ranges::sort(steps);
-  EXPECT_EQ(steps.front().first,
-            std::ranges::find(steps, found->best, [](const auto& it) { return it.second; })->first);
-  EXPECT_DOUBLE_EQ(found->worst_ratio, static_cast<double>(steps.back().first) /
-                                           static_cast<double>(steps.front().first));
-}
-
 }  // namespace
 }  // namespace paceline::predict

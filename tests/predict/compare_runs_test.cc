@@ -46,7 +46,7 @@ Comparison compare(const std::vector<records::RunRecord>& records) {
   return compare_runs(records, eight_hosts()).value();
 }
 
-TEST(CompareRuns, TellsErrorAndOrder) {
+TEST(CompareRuns, TellsTheError) {
   const double bsp = predicted_s("bsp"), wfbp = predicted_s("wfbp");
   ASSERT_NE(bsp, wfbp);
   const Comparison alike = compare({run("bsp", bsp), run("wfbp", 2 * wfbp)});
@@ -57,17 +57,7 @@ TEST(CompareRuns, TellsErrorAndOrder) {
   EXPECT_NEAR(alike.cases[0].measured_s, bsp, 1e-9);  // whole nanoseconds
   EXPECT_EQ(alike.cases[0].note, "");
   EXPECT_NEAR(alike.cases[1].measured_s, 2 * wfbp, 1e-9);
-  EXPECT_TRUE(alike.conclusion.starts_with("largest error 50.0 %; the measured order "))
-      << alike.conclusion;
-  const std::string faster = bsp < wfbp ? "bsp" : "wfbp";
-  const std::string slower = bsp < wfbp ? "wfbp" : "bsp";
-  const auto order = [](const Comparison& comparison) {
-    return comparison.conclusion.substr(comparison.conclusion.find(';'));
-  };
-  EXPECT_EQ(order(compare({run(faster, 1), run(slower, 2)})),
-            "; the measured order is the predicted one, as far as steps tell strategies apart");
-  EXPECT_EQ(order(compare({run(faster, 2), run(slower, 1)})),
-            "; the measured order differs from the predicted one");
+  EXPECT_EQ(alike.conclusion, "largest error 50.0 %");
 }
 
 TEST(CompareRuns, RepetitionsAreOneRow) {

@@ -223,46 +223,28 @@ Table codecs_table(const predict::CodecTable& table) {
   return shown;
 }
 
-std::string text_of(double mebibytes) { return fmt::format("{:g}", mebibytes); }
-
-std::string text_of(const predict::PartitionSize& size) {
-  return fmt::format("{:g}/{:g}", size.partition_mb, size.credit_mb);
-}
-
-/// A table with a row for each strategy for which several sizes were tried.
-template <class Size>
-Table sizes_table(const std::vector<predict::SizeAdvice<Size>>& sizes, const std::string& what) {
-  Table shown{.columns = {{.name = "strategy", .align = report::Align::kLeft},
-                          {.name = "best", .group = what, .unit = "MiB"},
-                          {.name = "not told apart", .group = what, .unit = "MiB"},
-                          {.name = "worst", .group = what, .unit = "MiB"},
+/// The table of the best bucket size of each strategy with buckets, several of which were tried.
+Table buckets_table(const predict::AdviceTable& table) {
+  Table shown{.columns = {{.name = "strategy", .align = kLeft},
+                          {.name = "best", .group = "bucket size", .unit = "MiB"},
+                          {.name = "not told apart", .group = "bucket size", .unit = "MiB"},
+                          {.name = "worst", .group = "bucket size", .unit = "MiB"},
                           {.name = "", .group = "cost of the worst", .unit = "%"}}};
-  for (const auto& it : sizes) {
+  for (const predict::BucketAdvice& it : table.buckets) {
     if (it.worst == it.best) {
       continue;
     }
-    std::vector<std::string> like;
-    for (const Size& size : it.like) {
-      like.push_back(text_of(size));
-    }
     shown.rows.push_back(
-        {.cells = {it.strategy, text_of(it.best),
-                   like.size() > 1 ? fmt::format("{}", fmt::join(like, ", ")) : "-",
-                   text_of(it.worst), fmt::format("{:+.1f}", (it.worst_ratio - 1) * 100)}});
+        {.cells = {it.strategy, fmt::format("{:g}", it.best),
+                   it.like.size() > 1 ? fmt::format("{:g}", fmt::join(it.like, ", ")) : "-",
+                   fmt::format("{:g}", it.worst),
+                   fmt::format("{:+.1f}", (it.worst_ratio - 1) * 100)}});
+    if (it.strategy == "ddp") {
+      shown.text = fmt::format("ddp in PyTorch: DistributedDataParallel(model, bucket_cap_mb={:g})",
+                               it.best);
+    }
   }
   return shown;
-}
-
-/// The table of the best bucket size of each strategy with buckets.
-Table buckets_table(const predict::AdviceTable& table) {
-  Table buckets = sizes_table(table.buckets, "bucket size");
-  for (const predict::BucketAdvice& it : table.buckets) {
-    if (it.strategy == "ddp" && it.worst != it.best) {
-      buckets.text = fmt::format(
-          "ddp in PyTorch: DistributedDataParallel(model, bucket_cap_mb={:g})", it.best);
-    }
-  }
-  return buckets;
 }
 
 Json unfit_json(const char* what, const std::vector<predict::Unfit>& unfit) {
@@ -273,24 +255,13 @@ Json unfit_json(const char* what, const std::vector<predict::Unfit>& unfit) {
   return all;
 }
 
-Json size_json(double mebibytes) { return mebibytes; }
-
-Json size_json(const predict::PartitionSize& size) {
-  return {{"partition_mb", size.partition_mb}, {"credit_mb", size.credit_mb}};
-}
-
-template <class Size>
-Json sizes_json(const std::vector<predict::SizeAdvice<Size>>& sizes) {
+Json buckets_json(const std::vector<predict::BucketAdvice>& buckets) {
   Json all = Json::array();
-  for (const auto& it : sizes) {
-    Json like = Json::array();
-    for (const Size& size : it.like) {
-      like.push_back(size_json(size));
-    }
+  for (const predict::BucketAdvice& it : buckets) {
     all.push_back({{"strategy", it.strategy},
-                   {"best", size_json(it.best)},
-                   {"not_told_apart", like},
-                   {"worst", size_json(it.worst)},
+                   {"best", it.best},
+                   {"not_told_apart", it.like},
+                   {"worst", it.worst},
                    {"cost_of_worst", it.worst_ratio - 1}});
   }
   return all;
@@ -301,14 +272,12 @@ Json sizes_json(const std::vector<predict::SizeAdvice<Size>>& sizes) {
 report::CommandOutput advice_output(const predict::AdviceTable& table,
                                     const predict::CodecTable& codecs, int top) {
   report::CommandOutput output{
-      .tables = {strategies_table(table, top), buckets_table(table),
-                 sizes_table(table.partitions, "partition/credit"), codecs_table(codecs)},
+      .tables = {strategies_table(table, top), buckets_table(table), codecs_table(codecs)},
       .csv = advice_columns().fields().table(table.rows),
       .json = {{"version", 1},
                {"strategies", advice_columns().fields().array(table.rows)},
                {"unfit", unfit_json("strategy", table.unfit)},
-               {"bucket_mb", sizes_json(table.buckets)},
-               {"partitions", sizes_json(table.partitions)},
+               {"bucket_mb", buckets_json(table.buckets)},
                {"codecs", codec_columns().fields().array(codec_rows(codecs))},
                {"unfit_codecs", unfit_json("codec", codecs.unfit)},
                {"warnings", records::to_json(table.warnings)}}};

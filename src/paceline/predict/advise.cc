@@ -3,6 +3,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -18,57 +22,27 @@ plan::Picoseconds scaled(plan::Picoseconds time, double factor) {
   return std::llround(static_cast<double>(time) * factor);
 }
 
-/// A strategy as its text without its sizes, and its size.
-template <class Size>
-struct Sized {
-  std::string rest;
-  Size size{};
-};
-
-std::optional<double> number_in(const strategies::StrategySpec& strategy, std::string_view key) {
-  const std::string* text = strategy.find_option(key);
-  return text == nullptr ? std::nullopt : number_from<double>(*text);
-}
-
-std::optional<Sized<double>> bucket_of(const strategies::StrategySpec& strategy) {
-  const auto size = number_in(strategy, "bucket-mb");
-  return size ? std::optional<Sized<double>>(
-                    {strategy.text_without({"bucket-mb", "first-bucket-mb"}), *size})
-              : std::nullopt;
-}
-
-std::optional<Sized<PartitionSize>> partition_of(const strategies::StrategySpec& strategy) {
-  const auto partition = number_in(strategy, "partition-mb");
-  const auto credit = number_in(strategy, "credit-mb");
-  return partition && credit
-             ? std::optional<Sized<PartitionSize>>(
-                   {strategy.text_without({"partition-mb", "credit-mb"}), {*partition, *credit}})
-             : std::nullopt;
-}
-
 /// Returns whether `row` cannot be told from `faster`, which is as fast or faster.  `apart` is the
 /// share of the step by which they must differ; if it is empty, their intervals are compared.
 bool is_within(const Advice& faster, const Advice& row, const std::optional<double>& apart) {
   return apart ? row.step <= scaled(faster.step, 1 + *apart) : row.low <= faster.high;
 }
 
-/// `rows` must be sorted by step; `size_of` returns a row's size, if the row has one.
-template <class Size>
-std::vector<SizeAdvice<Size>> sizes_of(
-    const std::vector<Advice>& rows,
-    std::optional<Sized<Size>> (*size_of)(const strategies::StrategySpec&)) {
-  std::vector<SizeAdvice<Size>> all;
+/// `rows` must be sorted by step.
+std::vector<BucketAdvice> buckets_of(const std::vector<Advice>& rows) {
+  std::vector<BucketAdvice> all;
   std::vector<const Advice*> bests;
   for (const Advice& row : rows) {
-    const auto of = size_of(strategies::strategy_of(row.configuration));
-    if (!of) {
+    const auto strategy = strategies::strategy_of(row.configuration);
+    const std::string* text = strategy.find_option("bucket-mb");
+    const auto size = text == nullptr ? std::nullopt : number_from<double>(*text);
+    if (!size) {
       continue;
     }
-    auto found = std::ranges::find(all, of->rest, &SizeAdvice<Size>::strategy);
+    const std::string rest = strategy.text_without({"bucket-mb", "first-bucket-mb"});
+    auto found = std::ranges::find(all, rest, &BucketAdvice::strategy);
     if (found == all.end()) {
-      found = all.insert(all.end(), SizeAdvice<Size>{});
-      found->strategy = of->rest;
-      found->best = of->size;
+      found = all.insert(all.end(), BucketAdvice{.strategy = rest, .best = *size, .like = {}});
       bests.push_back(&row);
     }
     const Advice& best = *bests[static_cast<std::size_t>(found - all.begin())];
@@ -76,12 +50,12 @@ std::vector<SizeAdvice<Size>> sizes_of(
                            ? std::optional(distinguishable_by(*best.errors, *row.errors))
                            : sizes_distinguishable_by(row.bar);
     if (is_within(best, row, apart)) {
-      found->like.push_back(of->size);
+      found->like.push_back(*size);
     }
-    found->worst = of->size;
+    found->worst = *size;
     found->worst_ratio = static_cast<double>(row.step) / static_cast<double>(best.step);
   }
-  for (SizeAdvice<Size>& it : all) {
+  for (BucketAdvice& it : all) {
     std::ranges::sort(it.like);
   }
   return all;
@@ -193,8 +167,7 @@ AdviceTable advise(const AdviseRequest& request) {
   for (Advice& row : table.rows) {
     row.like_best = alike(table.rows.front(), row);
   }
-  table.buckets = sizes_of(table.rows, bucket_of);
-  table.partitions = sizes_of(table.rows, partition_of);
+  table.buckets = buckets_of(table.rows);
   return table;
 }
 

@@ -50,31 +50,19 @@ struct Unfit {
   std::string strategy, why;
 };
 
-/// How the size of buckets or partitions, in MiB, matters for one strategy.
-template <class Size>
-struct SizeAdvice {
-  std::string strategy;    // the strategy without its size
-  Size best{};             // the first of the fastest sizes
-  std::vector<Size> like;  // sizes not told apart from the best, which is included
-  Size worst{};
+/// How the size of buckets, in MiB, matters for one strategy.
+struct BucketAdvice {
+  std::string strategy;      // the strategy without its size
+  double best = 0;           // the first of the fastest sizes
+  std::vector<double> like;  // sizes not told apart from the best, which is included
+  double worst = 0;
   double worst_ratio = 1;  // the step at `worst` over that at `best`
 };
-
-using BucketAdvice = SizeAdvice<double>;
-
-struct PartitionSize {
-  double partition_mb = 0, credit_mb = 0;
-
-  auto operator<=>(const PartitionSize&) const = default;
-};
-using PartitionAdvice = SizeAdvice<PartitionSize>;
 
 struct AdviceTable {
   std::vector<Advice> rows;  // fastest first
   std::vector<Unfit> unfit;
-  std::vector<BucketAdvice> buckets;        // sorted by their best step
-  std::vector<PartitionAdvice> partitions;  // likewise sorted
-
+  std::vector<BucketAdvice> buckets;       // sorted by their best step
   std::vector<records::Warning> warnings;  // of all predictions, without repetition
 
   /// Returns the recommended row.  Among the rows that cannot be told from the first, it is the

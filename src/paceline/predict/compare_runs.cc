@@ -39,8 +39,6 @@ struct Compared {
   std::string why_not;  // why it is not predicted; empty: it is
 
   bool valid() const { return why_not.empty() && link_kept_up; }
-  double fastest_s() const { return std::ranges::min(steps); }
-  double slowest_s() const { return std::ranges::max(steps); }
 };
 
 bool emulates_links(const cases::Case& c) { return !c.replay.empty() && !c.link.empty(); }
@@ -162,47 +160,6 @@ std::vector<Compared> cases_of(std::span<const RunRecord> records,
   return cases;
 }
 
-/// Returns seconds as they are printed, in hundredths of a millisecond.
-long long printed(double seconds) { return std::llround(seconds * 1e5); }
-
-/// Returns whether all measured steps of `left` are faster than all those of `right`.
-bool measured_faster(const Compared& left, const Compared& right) {
-  return printed(left.slowest_s()) < printed(right.fastest_s());
-}
-
-/// Returns whether the two cases differ only in their strategy.
-bool differ_in_strategy(const Compared& one, const Compared& other) {
-  return cases::same_but(one.configuration, other.configuration,
-                         {&cases::Case::strategy, &cases::Case::bucket_mb});
-}
-
-/// Returns whether measured steps confirm the predicted order, as text.  Two cases whose
-/// predictions are printed alike, or whose measured steps overlap, are not told apart.
-std::string order_text(const std::vector<Compared>& cases) {
-  std::size_t pairs = 0, agree = 0, differ = 0;
-  for (const Compared& one : cases) {
-    for (const Compared& other : cases) {
-      if (&one == &other || !differ_in_strategy(one, other)) {
-        continue;
-      }
-      ++pairs;
-      if (printed(one.predicted_s) < printed(other.predicted_s)) {
-        agree += measured_faster(one, other) ? 1 : 0;
-        differ += measured_faster(other, one) ? 1 : 0;
-      }
-    }
-  }
-  if (pairs == 0) {
-    return "";
-  }
-  if (differ > 0) {
-    return "; the measured order differs from the predicted one";
-  }
-  return agree > 0
-             ? "; the measured order is the predicted one, as far as steps tell strategies apart"
-             : "; no strategy is told from another";
-}
-
 std::string conclusion_text(const std::vector<Compared>& cases) {
   std::vector<Compared> valid;
   std::ranges::copy_if(cases, std::back_inserter(valid), &Compared::valid);
@@ -210,13 +167,14 @@ std::string conclusion_text(const std::vector<Compared>& cases) {
   for (const Compared& it : valid) {
     worst = std::max(worst, std::abs(it.predicted_s / it.measured_s - 1));
   }
-  return valid.empty() ? "no valid comparison"
-                       : fmt::format("largest error {:.1f} %{}{}", worst * 100,
-                                     valid.size() == cases.size()
-                                         ? ""
-                                         : fmt::format(" in the {} of {} rows that are valid",
-                                                       valid.size(), cases.size()),
-                                     order_text(valid));
+  if (valid.empty()) {
+    return "no valid comparison";
+  }
+  return fmt::format(
+      "largest error {:.1f} %{}", worst * 100,
+      valid.size() == cases.size()
+          ? ""
+          : fmt::format(" in the {} of {} rows that are valid", valid.size(), cases.size()));
 }
 
 /// Returns strategy and ranks, and also network and link if these differ among `cases`.

@@ -24,8 +24,7 @@ struct ComparedCase {
 struct Comparison {
   std::string network;  // the network that the predictions assume
   std::vector<ComparedCase> cases{};
-  /// The largest error, and whether the predicted order of the strategies was measured too.
-  std::string conclusion;
+  std::string conclusion;  // the largest error
 };
 
 /// Compares predicted step times with the measured ones of `records`.

@@ -71,9 +71,9 @@ double distinguishable_by(const StepErrors& one, const StepErrors& other);
 /// gives a step without communication, which would say it, and the engine is no published program,
 /// whose costs hold it.  If a link's collectives were measured alone (cluster::LinkFit), its rate
 /// has a factor of e^0.1, and the start 30 us.  The fit takes the most probable unknowns
-/// (stats/prior_fit.h).  Its prior standard deviations are the ones above.  The error of a figure is
-/// 0.3 % of a step; for records it is the scatter of their runs, but at least 0.1 %.  So one figure
-/// determines compute exactly, and a figure that hardly depends on the network leaves it as
+/// (stats/prior_fit.h).  Its prior standard deviations are the ones above.  The error of a figure
+/// is 0.3 % of a step; for records it is the scatter of their runs, but at least 0.1 %.  So one
+/// figure determines compute exactly, and a figure that hardly depends on the network leaves it as
 /// described.  If nothing describes the links, their rates, the latency of a hop and the slow-down
 /// of compute under transfers are unknown with far larger deviations.
 ///
