@@ -10,7 +10,6 @@
 
 #include "paceline/case/field.h"
 #include "paceline/case/json.h"
-#include "paceline/case/variables.h"
 
 namespace paceline::cases {
 

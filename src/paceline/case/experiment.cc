@@ -81,6 +81,7 @@ void check_trace(const std::string& file, const std::vector<Case>& cases) {
 struct Partial {
   Case configuration;
   const RawValues* given = nullptr;  // the values of its block
+  bool row = false;                  // a row of the DDP benchmark, whose ranks are known
   std::map<std::string, std::string, std::less<>> where{};
 };
 
@@ -91,12 +92,6 @@ bool is_baseline(const RawSettings& raw, const RawValues& block) {
          ranks->second.front().text == "1";
 }
 
-/// One table of the file, combined with the file's defaults and the flags.
-struct Block {
-  RawValues values;
-  bool ddp_protocol = false;  // its ranks are those of the DDP benchmark
-};
-
 class Expansion {
  public:
   Expansion(const MachineFacts& machine, const RawSettings& raw, const Settings& settings)
@@ -105,16 +100,18 @@ class Expansion {
                          raw.cases, [&](const RawValues& block) { return is_baseline(raw, block); })
                          ? 2
                          : 1),
-        rows_of_all_(settings.protocol == "dlperf"),
-        virtual_(!settings.virtual_time.empty()) {}
+        settings_(settings) {}
 
-  /// Appends the cases of one block: the Cartesian product of its values.
-  void add(const Block& block) {
-    check_replay(block.values);
-    check_strategy_has_use(block.values);
-    const Block completed{.values = with_command_defaults(block.values),
-                          .ddp_protocol = block.ddp_protocol};
-    vary(completed, 0, {.configuration = {}, .given = &completed.values});
+  /// Appends the cases of one block of the file, combined with the file's defaults and the flags:
+  /// the Cartesian product of its values.
+  void add(RawValues block) {
+    if (settings_.protocol == "dlperf") {
+      block = with_dlperf_defaults(std::move(block));
+    }
+    check_replay(block);
+    check_strategy_has_use(block);
+    block = with_command_defaults(std::move(block));
+    vary(block, 0, {.configuration = {}, .given = &block});
   }
 
   /// The number of valid cases.
@@ -168,18 +165,18 @@ class Expansion {
   }
 
   /// Sets keys()[index] to each of its values, and recursively all later keys.
-  void vary(const Block& block, std::size_t index, const Partial& partial) {
+  void vary(const RawValues& block, std::size_t index, const Partial& partial) {
     if (index == keys().size()) {
-      vary_env(block.values, block.values.begin(), partial);
+      vary_env(block, block.begin(), partial);
       return;
     }
     const Field& key = keys()[index];
     if (!is_case_key(key) || key.name == "env") {
       vary(block, index + 1, partial);
-    } else if (block.ddp_protocol && key.name == "ranks") {
-      rows_of_protocol(block.values, index, partial);
+    } else if (settings_.protocol == "ddp" && key.name == "ranks" && !partial.row) {
+      rows_of_protocol(block, index, partial);
     } else {
-      for (const RawValue& given : values_of(block.values, key)) {
+      for (const RawValue& given : values_of(block, key)) {
         for (const Partial& next : with_value(key, given, partial)) {
           vary(block, index + 1, next);
         }
@@ -234,6 +231,7 @@ class Expansion {
     Partial base = partial;
     base.where["ranks"] = world.where;
     base.configuration.ranks = ranks;
+    base.row = true;
     check_case(base.configuration, machine_, where_in(base));
     const std::vector<int> hosts = machine_.joined()
                                        ? plan::fill_hosts(ranks, machine_.ranks_per_host)
@@ -247,7 +245,7 @@ class Expansion {
       row["strategy"] = entry.alone ? std::vector<RawValue>{{"none", "--strategy"}} : exchanging;
       base.configuration.label = entry.label;
       base.configuration.discard = entry.discard;
-      vary({.values = std::move(row), .ddp_protocol = false}, index, base);
+      vary(row, index, base);
     }
   }
 
@@ -300,15 +298,16 @@ class Expansion {
     const bool placed = !c.ranks_per_host.empty();
     place_ranks(c, machine_, where);
     resolve_program(c, machine_, where);
-    if (rows_of_all_ && c.not_run.empty() && c.device == "cpu" && c.dtype != "fp32" &&
-        !machine_.native_bf16) {
+    // In DLPerf's protocol a case with a number type that the CPU lacks leaves a row.
+    if (settings_.protocol == "dlperf" && c.not_run.empty() && c.device == "cpu" &&
+        c.dtype != "fp32" && !machine_.native_bf16) {
       c.not_run = fmt::format("{}: the CPU has no bf16", c.dtype);
     }
     Case runnable = c;
     runnable.dtype = c.not_run.empty() ? c.dtype : "fp32";
     check_case(runnable, machine_, where);
     c.strategy = canonical_strategy(c, where);
-    if (!virtual_) {
+    if (settings_.virtual_time.empty()) {  // else the hosts are those of a simulated cluster
       check_hosts(c, placed, where);
     }
     c.link = canonical_link(c, where);
@@ -324,9 +323,8 @@ class Expansion {
   }
 
   const MachineFacts& machine_;
-  int least_world_;   // smallest world of `auto`: 2 if there is a baseline, else 1
-  bool rows_of_all_;  // a case with an unsupported number type leaves a row
-  bool virtual_;      // the cases run on the hosts of a simulated cluster
+  int least_world_;  // smallest world of `auto`: 2 if there is a baseline, else 1
+  const Settings& settings_;
   std::vector<Case> cases_;
   std::vector<RejectedCase> rejected_;
   std::vector<CommandCase> commanded_;
@@ -363,22 +361,15 @@ int most_processes(const Experiment& experiment) {
 
 Experiment expand(const RawSettings& raw, const MachineFacts& machine) {
   const Settings settings = settings_of(raw);
-  const bool ddp_protocol = settings.protocol == "ddp";
-  const bool dlperf = settings.protocol == "dlperf";
   Expansion expansion(machine, raw, settings);
-  const auto add = [&](const RawValues& block) {
-    RawValues values = merged(raw, block);
-    expansion.add(
-        {dlperf ? with_dlperf_defaults(std::move(values)) : std::move(values), ddp_protocol});
-  };
   std::size_t baselines = 0;
   for (const RawValues& block : raw.cases) {
     const std::size_t before = expansion.size();
-    add(block);
+    expansion.add(merged(raw, block));
     baselines += is_baseline(raw, block) ? expansion.size() - before : 0;
   }
   if (raw.sweep || raw.cases.empty()) {
-    add(raw.sweep.value_or(RawValues{}));
+    expansion.add(merged(raw, raw.sweep.value_or(RawValues{})));
   }
   expansion.require_more_than(baselines);
   Experiment experiment{.name = settings.name, .cases = {}, .runs = settings.runs};

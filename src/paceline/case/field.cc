@@ -3,19 +3,36 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <cmath>
-#include <iterator>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
 
 #include "paceline/base/error.h"
 #include "paceline/base/text.h"
-#include "paceline/case/field_table.h"
-#include "paceline/case/variables.h"
 
 namespace paceline::cases {
 namespace {
+
+// Variables that Paceline sets for each rank and that a case cannot change.
+constexpr auto kTaken =
+    std::to_array<std::string_view>({"RANK", "WORLD_SIZE", "LOCAL_RANK", "MASTER_ADDR",
+                                     "MASTER_PORT", "OMP_NUM_THREADS", "PACELINE_CASE"});
+
+void check_name(const std::string& name, const std::string& where) {
+  const bool is_name = !name.empty() && std::ranges::all_of(name, [](unsigned char c) {
+    return std::isalnum(c) != 0 || c == '_';
+  });
+  if (!is_name) {
+    throw UsageError(fmt::format("{}: '{}' is no name of an environment variable", where, name));
+  }
+  if (std::ranges::find(kTaken, name) != kTaken.end()) {
+    throw UsageError(fmt::format("{}: Paceline itself sets {} for each rank{}", where, name,
+                                 name == "OMP_NUM_THREADS" ? "; take --threads" : ""));
+  }
+}
 
 bool in_range(const Field& key, double value) {
   return std::isfinite(value) && value >= key.minimum && value <= key.maximum;
@@ -121,7 +138,9 @@ struct Text {
   std::string operator()(const std::vector<int>& numbers) const {
     return fmt::format("{}", fmt::join(numbers, "+"));
   }
-  std::string operator()(const Variables& variables) const { return variables_text(variables); }
+  std::string operator()(const Variables& variables) const {
+    return variables.empty() ? "" : nlohmann::json(variables).dump();
+  }
   template <class Plain>
   std::string operator()(Plain value) const {
     return fmt::format("{}", value);
@@ -129,27 +148,6 @@ struct Text {
 };
 
 }  // namespace
-
-std::span<const Field> fields() {
-  static const std::vector<Field> all = [] {
-    std::vector<Field> rows(case_fields().begin(), case_fields().end());
-    std::ranges::stable_sort(rows, {}, [](const Field& row) { return row.json.place; });
-    return rows;
-  }();
-  return all;
-}
-
-std::span<const Field> keys() {
-  static const std::vector<Field> all = [] {
-    std::vector<Field> rows;
-    for (const auto table : {case_fields(), settings_fields()}) {
-      std::ranges::copy_if(table, std::back_inserter(rows),
-                           [](const Field& row) { return !row.name.empty(); });
-    }
-    return rows;
-  }();
-  return all;
-}
 
 const Field* find_key(std::string_view name) {
   const auto all = keys();
@@ -198,6 +196,18 @@ std::string text_of(const Value& value) { return std::visit(Text{}, value); }
 
 Value value_from(const Field& key, const std::string& text, const std::string& where) {
   return std::visit(TextReading{key, text, where}, usual_value(key));
+}
+
+Variables variables_from(const std::string& text, const std::string& where) {
+  if (text.empty()) {
+    return {};
+  }
+  const std::size_t equals = text.find('=');
+  if (equals == std::string::npos) {
+    throw UsageError(fmt::format("{}: '{}' is not NAME=VALUE", where, text));
+  }
+  check_name(text.substr(0, equals), where);
+  return {{text.substr(0, equals), text.substr(equals + 1)}};
 }
 
 }  // namespace paceline::cases

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <map>
 #include <span>
 #include <string>
 #include <string_view>
@@ -13,7 +14,6 @@
 
 #include "paceline/case/case.h"
 #include "paceline/case/settings.h"
-#include "paceline/case/variables.h"
 
 // Note [One row a field]
 // Every field of a case and of the settings is one row of a table. These rows define the keys of
@@ -35,6 +35,9 @@ enum class Part : std::uint8_t {
   kNote,     // members of Case itself, such as its label
   kSettings  // members of Settings, for the whole run
 };
+
+/// Environment variables, by name.
+using Variables = std::map<std::string, std::string>;
 
 using Value =
     std::variant<std::string, int, double, bool, std::uint64_t, std::vector<int>, Variables>;
@@ -136,6 +139,10 @@ std::string text_of(const Value& value);
 /// Parses a text in that notation. `where` names its origin ("--ranks", "quick.toml:7: ranks").
 /// Throws UsageError with origin, text and what is allowed.
 Value value_from(const Field& key, const std::string& text, const std::string& where);
+
+/// Parses one NAME=VALUE; an empty text has no variable. Throws UsageError for any other text, and
+/// for a NAME that is no valid name or that Paceline and the launchers set themselves.
+Variables variables_from(const std::string& text, const std::string& where);
 
 /// The value of the key's field as text. An owner is a case or settings.
 template <class Owner>

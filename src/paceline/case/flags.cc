@@ -165,15 +165,12 @@ std::string find_experiment(const std::string& name, const std::vector<std::stri
     return path;
   }
   const std::vector<std::string> known = known_experiments(roots);
-  if (name.ends_with(".toml") || name.find('/') != std::string::npos) {
+  if (known.empty() || name.ends_with(".toml") || name.find('/') != std::string::npos) {
     throw UsageError(fmt::format(
         "there is no file '{}'; an experiment is a file, or the name of one in experiments/: {}",
         name, known.empty() ? "which is not here" : fmt::format("{}", fmt::join(known, ", "))));
   }
-  throw UsageError(
-      known.empty()
-          ? fmt::format("no file '{}', and no folder experiments/ here that could hold it", name)
-          : unknown_name("experiment", name, known));
+  throw UsageError(unknown_name("experiment", name, known));
 }
 
 std::vector<std::string> experiment_roots() { return roots_of("experiments"); }

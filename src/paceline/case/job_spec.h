@@ -1,16 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "paceline/case/experiment.h"
-#include "paceline/case/operation_sweep.h"
 #include "paceline/case/settings.h"
 
 namespace paceline::cases {
+
+/// What `paceline comm` measures: operations of an engine, each with payloads of several sizes.
+struct OperationSweep {
+  std::string engine = "auto", device = "auto", dtype = "fp32";
+  std::string link;                     // emulated link, "1Gbit,50us"; empty: none
+  std::vector<std::string> operations;  // names of plan::kOperations
+  std::vector<std::int64_t> sizes;      // payload bytes, ascending
+  int ranks = 0;
+  int warmup = 3, iterations = 20;  // for each size
+  std::string fit;                  // file for the fitted alpha-beta models; empty: none
+  std::string command;              // command line of this sweep, quoted for a shell
+};
 
 /// The work of the ranks of a job. One process resolves it and hands it to all ranks, so that hosts
 /// with other cores or files cannot come to different results.

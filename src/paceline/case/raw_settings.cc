@@ -15,7 +15,6 @@
 #include "paceline/case/field.h"
 #include "paceline/case/legacy_names.h"
 #include "paceline/case/protocols.h"
-#include "paceline/case/variables.h"
 #include "paceline/cluster/toml_section.h"
 #include "paceline/strategies/strategy_text.h"
 
