@@ -49,6 +49,12 @@ TEST_F(Program, HelpNamesTheFlagsThatOthersRelyOn) {
   }
 }
 
+// The defaults of tables are those of the network's experiment file.
+TEST_F(Program, HelpOfPredictNamesNoDefaultOfTables) {
+  const std::string help = run("predict --help").out;
+  EXPECT_NE(help.find("rows of each table, one for each id\n"), std::string::npos) << help;
+}
+
 TEST_F(Program, ListPrintsEveryTable) {
   const Outcome outcome = run("list");
   EXPECT_EQ(outcome.exit_code, 0);

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "paceline/cli/table_flags.h"
 
-#include <algorithm>
+#include <cstddef>
 #include <string>
-#include <string_view>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -36,25 +35,25 @@ cases::Case usual_case(const std::string& model) {
 }  // namespace
 
 TableFlags::TableFlags(CLI::App& app) {
-  std::vector<std::string_view> names{"as_original"};
   for (const cases::Field& key : cases::keys()) {
     if (key.of.part == cases::Part::kTables) {
-      names.push_back(key.name);
+      names_.push_back(key.name);
     }
   }
-  options_ = cases::add_key_flags(app, names, tables_);
-  for (CLI::Option* option : options_) {
-    option->group("Embedding tables, of hybrid");
+  options_ = cases::add_key_flags(app, names_, tables_);
+  for (std::size_t i = 0; i < names_.size(); ++i) {
+    // The defaults are those of the network's experiment file, so the help does not name them.
+    options_[i]
+        ->group("Embedding tables, of hybrid")
+        ->description(std::string(cases::find_key(names_[i])->help));
   }
 }
 
 std::vector<const cases::Field*> TableFlags::given() const {
   std::vector<const cases::Field*> keys;
-  for (const CLI::Option* option : options_) {
-    if (option->count() > 0) {
-      std::string name = option->get_lnames().front();
-      std::ranges::replace(name, '-', '_');
-      keys.push_back(cases::find_key(name));
+  for (std::size_t i = 0; i < names_.size(); ++i) {
+    if (options_[i]->count() > 0) {
+      keys.push_back(cases::find_key(names_[i]));
     }
   }
   return keys;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <string>
+#include <string_view>
 #include <vector>
 
 #include "paceline/case/case.h"
@@ -32,6 +32,7 @@ class TableFlags {
   std::vector<const cases::Field*> given() const;
 
   cases::Case tables_;
+  std::vector<std::string_view> names_{"as_original"};  // of the keys
   std::vector<CLI::Option*> options_;
 };
 
