@@ -91,12 +91,12 @@ TEST_F(Adapters, AProgramOutsideTrainsNoTables) {
     }
     return "";
   };
-  EXPECT_EQ(
-      rejection({{"command", "sh bench.sh"}, {"step_regex", "(.*)"}, {"batch_size", "4"}}),
-      "--command: 'sh bench.sh' is an external program, which knows no model with embedding tables");
-  EXPECT_EQ(
-      rejection({{"strategy", "python-ddp"}}),
-      "--strategy: 'python-ddp' is an external program, which knows no model with embedding tables");
+  EXPECT_EQ(rejection({{"command", "sh bench.sh"}, {"step_regex", "(.*)"}, {"batch_size", "4"}}),
+            "--command: 'sh bench.sh' is an external program, which knows no model with embedding "
+            "tables");
+  EXPECT_EQ(rejection({{"strategy", "python-ddp"}}),
+            "--strategy: 'python-ddp' is an external program, which knows no model with embedding "
+            "tables");
 }
 
 TEST_F(Adapters, DlrmHasNoOriginal) {

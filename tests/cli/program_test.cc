@@ -80,7 +80,8 @@ TEST_F(Program, DoctorSaysWhatItSees) {
 TEST_F(Program, RejectsBadFlags) {
   expect_rejected("rnu", "paceline: unknown command 'rnu'; did you mean 'run'?");
   expect_rejected("run --modle mlp", "paceline: unknown flag '--modle'; did you mean '--model'?");
-  expect_rejected("run -hostfile h", "paceline: unknown flag '-hostfile'; did you mean '--hostfile'?");
+  expect_rejected("run -hostfile h",
+                  "paceline: unknown flag '-hostfile'; did you mean '--hostfile'?");
   expect_rejected("run --model mlp --ranks two", "paceline: --ranks: 'two' is not a whole number");
   expect_rejected("run --model resnet5",
                   "paceline: --model: unknown model 'resnet5'; did you mean 'resnet50'?");

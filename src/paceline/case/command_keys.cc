@@ -64,9 +64,9 @@ bool mentions_case(const std::string& file) {
 
 /// Whether the command line, or a file that one of its words names, contains PACELINE_CASE.
 bool reads_case(const std::string& command) {
-  static const std::regex kWord(R"([^\s;&|()<>'"=]+)");
+  static const std::regex word_pattern(R"([^\s;&|()<>'"=]+)");
   return command.find(kCaseVariable) != std::string::npos ||
-         std::any_of(std::sregex_iterator(command.begin(), command.end(), kWord), {},
+         std::any_of(std::sregex_iterator(command.begin(), command.end(), word_pattern), {},
                      [](const std::smatch& word) { return mentions_case(word.str()); });
 }
 

@@ -19,10 +19,11 @@ namespace {
 // The name of a command's program without folders: the first word that ends in .py or .sh, else the
 // first word that is no assignment.
 std::string program_of(const std::string& command) {
-  static const std::regex kScript(R"(([^\s/]+\.(?:py|sh))(?=[\s;&|,]|$))");
-  static const std::regex kWord(R"((?:^|\s)(?:[^\s=]*/)?([^\s=/;&|,]+)(?=[\s;&|,]|$))");
+  static const std::regex script_pattern(R"(([^\s/]+\.(?:py|sh))(?=[\s;&|,]|$))");
+  static const std::regex word_pattern(R"((?:^|\s)(?:[^\s=]*/)?([^\s=/;&|,]+)(?=[\s;&|,]|$))");
   std::smatch found;
-  return std::regex_search(command, found, kScript) || std::regex_search(command, found, kWord)
+  return std::regex_search(command, found, script_pattern) ||
+                 std::regex_search(command, found, word_pattern)
              ? found[1].str()
              : "";
 }

@@ -102,9 +102,7 @@ std::vector<std::string> cluster_words(const cluster::ClusterChoice& choice) {
 
 bool names_profile(const std::string& model) { return model.ends_with(".json"); }
 
-bool has_tables(const std::string& model) {
-  return cases::Network{.model = model}.has_tables();
-}
+bool has_tables(const std::string& model) { return cases::Network{.model = model}.has_tables(); }
 
 JobFlags::JobFlags(CLI::App& app) {
   app.add_option(
