@@ -213,9 +213,9 @@ struct RunRecord {
   std::map<std::string, bool> verified;  // by check: reduced-values, ...
   std::vector<Warning> warnings;
   std::optional<std::string> error;  // why the case failed; samples are those taken before
-  /// The kind of failure, if a program other than Paceline runs the case: not-installed,
-  /// unsupported, exit, signal, timeout, no-samples, wrong-count, not-finite, out-of-memory,
-  /// bad-output.
+  /// The kind of failure: rejected, if the ranks found before the first step that the case cannot
+  /// run; if a program other than Paceline runs the case: not-installed, unsupported, exit, signal,
+  /// timeout, no-samples, wrong-count, not-finite, out-of-memory, bad-output.
   std::string status{};
   /// What that program reported of itself: versions, layout, recipe.
   std::map<std::string, std::string> adapter{};
