@@ -8,7 +8,7 @@ namespace paceline {
 
 /// The output of a module of the Python package, and its exit code.
 struct PythonOutput {
-  int exit_code = 0;          // 128 if a signal ended the module
+  int exit_code = 0;         // 128 if a signal ended the module
   std::string text, errors;  // stdout, stderr
 };
 

@@ -118,29 +118,25 @@ double serve_stream(launch::PrefixStore& store, const std::string& key,
   return receive_stream(stream.number(), timeout);
 }
 
-LineRate pair_of(const World& world) {
-  for (std::size_t rank = 0; rank + 1 < world.hosts.size(); ++rank) {
-    if (world.hosts[rank] != world.hosts[rank + 1]) {
-      return {.from = static_cast<int>(rank), .to = static_cast<int>(rank) + 1};
-    }
-  }
-  return {};
+// Returns the rank that sends; the next one receives.
+int sender_in(const World& world) {
+  const auto other = std::ranges::find_if(
+      world.hosts, [&](const std::string& host) { return host != world.hosts.front(); });
+  return other == world.hosts.end() ? 0 : static_cast<int>(other - world.hosts.begin()) - 1;
 }
 
 }  // namespace
 
-LineRate measure_line_rate(const World& world, launch::PrefixStore& store, const std::string& name,
-                           const std::string& interface, milliseconds timeout) {
+double measure_line_rate(const World& world, launch::PrefixStore& store,
+                         const std::string& interface, milliseconds timeout) {
   PACELINE_CHECK(world.self.world >= 2);
-  LineRate line = pair_of(world);
-  const std::string address = name + "/address", rate = name + "/rate";
-  if (world.self.rank == line.from) {
+  const std::string address = "line/address", rate = "line/rate";
+  if (world.self.rank == sender_in(world)) {
     send_stream(store.wait(address), timeout);
-  } else if (world.self.rank == line.to) {
+  } else if (world.self.rank == sender_in(world) + 1) {
     store.set(rate, fmt::format("{}", serve_stream(store, address, interface, timeout)));
   }
-  line.bytes_per_s = std::stod(store.wait(rate));
-  return line;
+  return std::stod(store.wait(rate));
 }
 
 }  // namespace paceline::engines
