@@ -104,15 +104,16 @@ TEST_P(LayerwiseTraining, IsThatOfOneProcessOnTheWholeBatchUnderEverySchedule) {
   }
 }
 
-// Whose gradients are a tensor each; it wants all parameters used.
-TEST_P(LayerwiseTraining, WithTheReducerIsThatOfFusion) {
+/// Expects that both strategies train rank 0's network to the same parameters.
+void expect_same_training(cases::Case c, const std::string& optimizer, const std::string& strategy,
+                          const std::string& other, int world) {
   std::vector<std::vector<at::Tensor>> trained;
-  for (const char* strategy : {"fusion", "ddp"}) {
-    auto c = testing::small_case("mlp", strategy);
-    c.optimizer = GetParam();
+  for (const std::string& each : {strategy, other}) {
+    c.strategy = each;
+    c.optimizer = optimizer;
     c.learning_rate = kRate;
     c.weight_decay = kDecay;
-    testing::run_rank_threads_well(2, [&](const RankGroup& group) {
+    testing::run_rank_threads_well(world, [&](const RankGroup& group) {
       Trainer trainer(c, group, {.dtype = at::kDouble});
       const auto start = copies(trainer.network().parameters());
       for (int step = 0; step < 4; ++step) {
@@ -127,6 +128,23 @@ TEST_P(LayerwiseTraining, WithTheReducerIsThatOfFusion) {
   }
   for (std::size_t p = 0; p < trained[0].size(); ++p) {
     EXPECT_TRUE(at::allclose(trained[0][p], trained[1][p], /*rtol=*/1e-12, /*atol=*/1e-14)) << p;
+  }
+}
+
+// Whose gradients are a tensor each; it wants all parameters used.
+TEST_P(LayerwiseTraining, WithTheReducerIsThatOfFusion) {
+  expect_same_training(testing::small_case("mlp", "fusion"), GetParam(), "fusion", "ddp", 2);
+}
+
+// A weight of 8 elements lies in one shard, and its padding up to the end of the bucket in others.
+TEST_P(LayerwiseTraining, OfAShardWithAWholeWeightIsThatOfFusion) {
+  auto c = testing::small_case("linear", "fusion");
+  c.image_size = 2;
+  c.classes = 2;
+  for (const char* sharded : {"fusion+rs-ag+zero-1", "wfbp+rs-ag+zero-2"}) {
+    for (const int world : {2, 3}) {
+      expect_same_training(c, GetParam(), "fusion", sharded, world);
+    }
   }
 }
 

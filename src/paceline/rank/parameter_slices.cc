@@ -6,8 +6,19 @@
 
 namespace paceline::rank {
 
-std::vector<plan::Slice> parameter_slices(const plan::Setup& setup,
-                                          const std::function<bool(std::size_t parameter)>& holds) {
+std::vector<plan::Slice> value_slices(const plan::Setup& setup,
+                                      const std::function<bool(std::size_t parameter)>& holds) {
+  std::vector<plan::Slice> slices;
+  for (std::size_t p = 0; p < setup.parameters.size(); ++p) {
+    if (holds(p)) {
+      slices.push_back(setup.parameters[p].value);
+    }
+  }
+  return slices;
+}
+
+std::vector<plan::Slice> padded_value_slices(
+    const plan::Setup& setup, const std::function<bool(std::size_t parameter)>& holds) {
   std::map<plan::Elements, std::size_t> by_place;
   for (std::size_t p = 0; p < setup.parameters.size(); ++p) {
     by_place[setup.parameters[p].value.begin] = p;

@@ -35,8 +35,9 @@ runtime::OptimizerSettings update_rule(const cases::Case& c, const plan::ModelSh
   if (row.decays_matrices_alone) {
     runtime::OptimizerSettings matrices = rule;
     matrices.layerwise = row.layerwise;
-    matrices.slices = parameter_slices(
-        setup, [&](std::size_t p) { return plan::is_matrix(model.parameters[p]); });
+    const auto is_matrix = [&](std::size_t p) { return plan::is_matrix(model.parameters[p]); };
+    matrices.slices =
+        row.layerwise ? value_slices(setup, is_matrix) : padded_value_slices(setup, is_matrix);
     rule.weight_decay = 0;
     rule.groups.push_back(std::move(matrices));
   }
