@@ -26,7 +26,7 @@ plan::Reduce reduce_of(const std::string& op) {
   throw UsageError(fmt::format("op='{}': allowed are mean, sum, max.", op));
 }
 
-// Dense and apart from the caller's, whose graph and memory stay as they are.
+// Returns a dense copy without gradient graph, so that the caller's tensor stays unchanged.
 at::Tensor copy_of(const at::Tensor& tensor) {
   return tensor.detach().clone(at::MemoryFormat::Contiguous);
 }

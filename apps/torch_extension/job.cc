@@ -23,7 +23,7 @@ std::chrono::milliseconds milliseconds_of(double seconds) {
   return std::chrono::milliseconds(std::llround(seconds * 1e3));
 }
 
-// What the user's code has printed is not lost where the process ends at once.
+// Flushes Python's output, which would be lost because the process ends without destructors.
 void flush_python() {
   const py::gil_scoped_acquire python;
   for (const char* stream : {"stdout", "stderr"}) {
@@ -63,7 +63,7 @@ Job::Job(const Options& options)
 engines::PeerWait Job::peers(at::Device device) {
   return {.idle =
               [this] {
-                heartbeat().note_move();
+                heartbeat().note_progress();
                 const py::gil_scoped_acquire python;
                 if (PyErr_CheckSignals() != 0) {
                   throw py::error_already_set();

@@ -43,8 +43,8 @@ class Job {
   engines::Channel& channel(at::Device device);
   engines::PeerWait peers(at::Device device);
 
-  /// Runs `call` without Python's lock.  A failure of the world ends the process with one sentence,
-  /// as the first rank that failed is known then.
+  /// Runs `call` without Python's lock.  If another rank or the engine fails, ends the process with
+  /// one sentence, which names the rank that failed first.
   template <class Call>
   auto without_python(Call&& call) {
     const py::gil_scoped_release released;
@@ -58,14 +58,14 @@ class Job {
     }
   }
 
-  /// Ends the process, and the job, by an exception of the user's code:
-  /// `traceback` is printed where it is the job's first failure.  Returns
-  /// where there are no other ranks.
+  /// Ends the process, and with it the job, because of an exception of the user's code.
+  /// `traceback` is printed if it is the job's first failure.  Returns if there are no other ranks.
   void fail(const std::string& what, const std::string& traceback);
 
   [[noreturn]] void end(const std::exception& error);
 
-  /// This rank has done all that it will do; no other function is called after it.
+  /// Ends this rank's part of the job after its work is done.  No other function may be called
+  /// afterwards.
   void leave();
 
  private:

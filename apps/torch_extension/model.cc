@@ -45,7 +45,8 @@ cases::Case configuration_of(const Job& job, const ModelOptions& options) {
   return c;
 }
 
-// Ranks may compute different parts of the network in the first step, such as experts.
+// Returns the order of layers and gradients on rank 0, because ranks may compute different parts of
+// the network in the first step, such as experts.
 runtime::TracedOrder order_of_rank_0(Job& job, const std::string& group, runtime::TracedOrder own) {
   if (job.size() == 1) {
     return own;
@@ -110,7 +111,7 @@ runtime::OptimizerSettings Model::settings_of(const plan::ModelShape& model,
   for (const ParameterGroup& group : groups_) {
     runtime::OptimizerSettings own = group.settings;
     own.rate = group.learning_rate;
-    own.slices = rank::parameter_slices(setup, [&](std::size_t p) {
+    own.slices = rank::padded_value_slices(setup, [&](std::size_t p) {
       return std::ranges::find(group.parameters, model.parameters[p].name) !=
              group.parameters.end();
     });
@@ -207,8 +208,8 @@ void Model::enter_backward(const Unit& unit) {
   job_.without_python([&] { unit.enter_backward(); });
 }
 
-// As Note [The learning rate of a step] says: the updates of the step before have read their
-// constants when all Forward of this step are complete.
+// Sets the constants of the updates here, because the updates of the step before have read theirs
+// when all Forward ops of this step are complete (Note [The learning rate of a step]).
 void Model::begin_backward() {
   job_.without_python([&] {
     trainer_->executor().begin_backward();

@@ -18,7 +18,8 @@
 
 namespace paceline::extension {
 
-/// Some parameters, by name, and what the optimizer computes with for them.
+/// Some parameters, by name, and the learning rate and constants with which the optimizer updates
+/// them.
 struct ParameterGroup {
   std::vector<std::string> parameters;
   double learning_rate = 0;
@@ -37,9 +38,9 @@ struct ModelOptions {
 
 /// The user's network under a plan.
 ///
-/// A step of a rank that trains is, for each micro-batch: begin_forward(), the network's forward
-/// pass with its hooks at the units, begin_backward(), the backward pass, end_backward().  One of
-/// another rank is serve().
+/// On a rank that trains, a step consists of these calls for each micro-batch: begin_forward(), the
+/// network's forward pass with its hooks at the units, begin_backward(), the backward pass,
+/// end_backward().  On any other rank, a step is serve().
 class Model {
  public:
   Model(Job& job, ModelOptions options);
@@ -49,15 +50,15 @@ class Model {
 
   UserNetwork& network() { return *network_; }
 
-  /// Set before prepare(), and before each backward pass where one has changed.
+  /// Must be called before prepare(), and before each backward pass if a group has changed.
   void set_groups(std::vector<ParameterGroup> groups);
 
-  /// Traces the network with what `closure` computes, makes the plan and connects to the other
-  /// ranks: collective over the job.  Some strategies time the closure, which is called several
-  /// times then.
+  /// Traces the network by calling `closure`, makes the plan and connects to the other ranks.
+  /// Collective over the job.  Some strategies time the closure, which is then called several
+  /// times.
   void prepare(const py::function& closure);
   bool is_prepared() const { return trainer_ != nullptr; }
-  /// Bytes are counted from this step on; set before prepare().
+  /// Counts the sent bytes from this step on.  Must be called before prepare().
   void count_from(int step) { configuration_.warmup = step; }
 
   bool trains() const { return trainer_->trains(); }
@@ -69,42 +70,45 @@ class Model {
   bool averages_gradients() const;
 
   void begin_forward();
-  /// The module's parameters are about to be read.
+  /// Must be called before the forward pass reads the module's parameters; waits until they may be
+  /// read.
   void enter(const Unit& unit);
-  /// They have been read.  Whether something may wait in the backward pass until it comes to this
-  /// module.
+  /// Must be called after the forward pass has read them.  Returns whether enter_backward() has to
+  /// be called when the backward pass comes to this module, because it may wait.
   bool leave(const Unit& unit);
   void enter_backward(const Unit& unit);
   void begin_backward();
-  /// Where the backward pass may write the gradient of a parameter, as networks::Gates says;
-  /// undefined outside of a step's backward pass.
+  /// Returns the memory into which the backward pass may write the gradient of a parameter, as
+  /// networks::Gates says; undefined outside of a step's backward pass.
   at::Tensor gradient_slot(const at::Tensor& parameter);
   void end_backward();
   void serve();
-  /// Ends the training, in which nothing may be in flight.
+  /// Ends the training.  No operation may be in flight.
   void close();
-  /// Waits until nothing is in flight.
+  /// Waits until no operation is in flight.
   void drain();
-  /// Throws the error that has ended the training, where there is one.
+  /// Throws the error that has ended the training, if there is one.
   void throw_if_failed();
 
-  /// The scale of the loss in this step; undefined: it is not scaled.
+  /// Returns the scale of the loss in this step; undefined if the loss is not scaled.
   at::Tensor loss_scale() const;
-  /// The averaged gradients are those of the parameters, also of one that this rank did not use.
+  /// Sets the averaged gradients as the gradients of all parameters, including those that this rank
+  /// did not use.
   void show_gradients();
-  /// The optimizer's state of a parameter, a view of the flat buffer; undefined where this rank has
-  /// no state of that name.
+  /// Returns the optimizer's state of a parameter, a view of the flat buffer; undefined if this
+  /// rank has no state of that name.
   at::Tensor state(const std::string& parameter, const std::string& name) const;
-  /// The number of updates that the optimizer has counted; undefined where it counts none.
+  /// Returns the number of updates that the optimizer has counted; undefined if it counts none.
   at::Tensor step_count() const;
-  /// Parameters and buffers are no longer those that the strategy's own buffers began with.
+  /// Must be called after parameters or buffers were changed outside of a step.  Copies them into
+  /// the strategy's buffers that start as the parameters.
   void restart_from_parameters();
-  /// Of a model that is prepared.
+  /// The model must be prepared.
   const rank::Trainer& trainer() const { return *trainer_; }
-  /// What updates compute on a rank of this setup.
+  /// Returns the optimizer's settings for the updates on a rank of this setup.
   runtime::OptimizerSettings settings_of(const plan::ModelShape& model,
                                          const plan::Setup& setup) const;
-  /// Names of the parameters in the order of their gradients.
+  /// Returns the names of the parameters in the order in which their gradients become ready.
   std::vector<std::string> ready_order() const;
 
  private:

@@ -10,7 +10,7 @@
 namespace paceline::extension {
 namespace {
 
-/// Elements of the values, and where this rank has their state.
+/// A slice of the parameter values, and the slice of memory that holds its state on this rank.
 struct Shard {
   plan::Slice values, state;
 };
@@ -37,7 +37,7 @@ at::Tensor part_of(const at::Tensor& flat, const plan::Slice& slice) {
   return flat.narrow(0, slice.begin, slice.count);
 }
 
-// A view of `flat`, which is laid out as the values are, for each parameter.
+// Returns a view of `flat` for each parameter.  `flat` has the layout of the buffer of values.
 NamedTensors by_parameter(const Model& model, const at::Tensor& flat) {
   const rank::Trainer& trainer = model.trainer();
   const auto& shapes = trainer.input().model.parameters;
@@ -62,12 +62,12 @@ at::Tensor zeros_as_values(const Model& model) {
 NamedTensors gathered_state(Job& job, const Model& model, const std::string& name) {
   const at::NoGradGuard no_grad;
   const at::Tensor whole = zeros_as_values(model);
-  const at::Tensor rank = at::zeros_like(whole, at::kInt);  // from the last, 1
+  const at::Tensor rank = at::zeros_like(whole, at::kInt);  // 1 on the last rank, most on rank 0
   for (const Shard& shard : shards_of(model, name)) {
     part_of(whole, shard.values).copy_(model.trainer().memory().view(shard.state));
     part_of(rank, shard.values).fill_(job.size() - job.rank());
   }
-  // Where several ranks have a shard, the first of them says its values.
+  // If several ranks have a shard, the values of the lowest rank are used.
   whole.mul_(rank.eq(all_reduce(job, rank, "max")));
   return by_parameter(model, all_reduce(job, whole, "sum"));
 }

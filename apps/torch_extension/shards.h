@@ -9,17 +9,17 @@
 #include "job.h"
 #include "model.h"
 
-// The optimizer's state where each rank has a shard of it.
+// Gathers and scatters the optimizer's state if each rank has a shard of it.
 
 namespace paceline::extension {
 
 using NamedTensors = std::map<std::string, at::Tensor>;
 
-/// The state called `name` of all parameters, by name, put together from the shards of all ranks.
-/// Collective over the job.
+/// Returns the state called `name` of all parameters, by parameter name, gathered from the shards
+/// of all ranks.  Collective over the job.
 NamedTensors gathered_state(Job& job, const Model& model, const std::string& name);
 
-/// Writes this rank's shard of what gathered_state() returned.
+/// Copies this rank's shard from a state that gathered_state() returned.
 void scatter_state(const Model& model, const std::string& name, const NamedTensors& state);
 
 }  // namespace paceline::extension

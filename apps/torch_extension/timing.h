@@ -6,16 +6,18 @@
 #include "job.h"
 #include "model.h"
 
-// What a record of a network in Python has beside its steps.
+// The parts of a record of a Python network beside its step times: bytes, and steps without
+// communication.
 
 namespace paceline::extension {
 
-/// The bytes of the `steps` steps after those of count_from(), as the record's
+/// Returns the bytes of the `steps` steps after those of count_from(), in the form of the record's
 /// `wire`.
 py::dict wire_of(const Model& model, int steps);
 
-/// Times steps with and without communication in turn; the lists of the record's samples.  `with`
-/// and `without` have step() and drain().  `steps`: about how many.  Collective over the job.
+/// Times steps with and without communication in turn, and returns these times as the lists of the
+/// record's samples.  `with` and `without` have step() and drain().  `steps` is about the number of
+/// steps.  Collective over the job.
 py::dict timed_in_turn(Job& job, at::Device device, int steps, const py::object& with,
                        const py::object& without);
 

@@ -10,7 +10,7 @@
 namespace paceline::extension {
 namespace {
 
-// "layer1.0.conv" and "weight" of "layer1.0.conv.weight".
+// Returns "layer1.0.conv" and "weight" for "layer1.0.conv.weight".
 std::pair<std::string, std::string> split_last(const std::string& path) {
   const std::size_t dot = path.rfind('.');
   return dot == std::string::npos ? std::pair(std::string(), path)

@@ -61,7 +61,7 @@ void print_within_run() {
 void print_warned() {
   fmt::print("\nruns that are warned of (their neighbors correlate), in %\n");
   print_steps_by_correlation([](const std::vector<double>& steps, std::uint64_t) {
-    return stats::hides_its_correlation(steps);
+    return stats::is_interval_too_narrow(steps);
   });
 }
 

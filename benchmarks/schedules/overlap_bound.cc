@@ -48,7 +48,7 @@ class Followers {
       if (next > 0 && is_model_work(job_.items[id])) {
         continue;
       }
-      for (const ItemId later : job_.behind_of(id)) {
+      for (const ItemId later : job_.dependents_of(id)) {
         if (later >= first_ && later < end_ && seen_[later - first_] < round_) {
           seen_[later - first_] = round_;
           found_.push_back(later);

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where the program of this package is, and what it needs to start."""
+"""Finds the program of this package, and the environment that it needs to start."""
 
 import importlib.util
 import os
@@ -14,7 +14,7 @@ class NotUsable(Exception):
 
 
 def torch_folder():
-    """Of the PyTorch that this Python would import, found without importing it; or None."""
+    """Returns the folder of the PyTorch that this Python would import, without importing it; or None."""
     spec = importlib.util.find_spec("torch")
     return pathlib.Path(spec.submodule_search_locations[0]) if spec else None
 

@@ -39,8 +39,8 @@ def read(*paths) -> Frames:
 
 
 def rows(*paths) -> Frames:
-    """The same as lists of dicts, of which all of a list have the same keys.  Raises ValueError with
-    the sentence of `paceline report` where it rejects the files."""
+    """Returns the same as lists of dicts; all dicts of a list have the same keys.  Raises ValueError with the sentence
+    of `paceline report` if it rejects the files."""
     cases = _report([str(path) for path in paths])
     numbers = {_case_key(one): k for k, one in enumerate(cases)}
     samples = []
@@ -64,8 +64,8 @@ def _report(paths: list) -> list:
 
 
 def _records(paths: list):
-    """Those of record files, and then those that readers make of logs, of which copies count once, as
-    in the report."""
+    """Yields the records of record files, and then those that readers make of logs.  Copies count once, as in the
+    report."""
     logs = [path for path in paths if not _is_record_file(path)]
     for path in paths:
         if path not in logs:
@@ -83,7 +83,7 @@ def _is_record_file(path: str) -> bool:
 
 
 def _whole_lines(file):
-    """Without the last line where it is cut off, which the report leaves out too and says."""
+    """Yields the lines, except a last one that is incomplete, which the report leaves out too, with a note."""
     return (line for line in file if line.endswith("\n") and line.strip())
 
 
@@ -123,6 +123,6 @@ def _samples(record: dict, number) -> list:
 
 
 def _equal_keys(found: list) -> list:
-    """Keys that some rows have, in all of them, in the order in which they first come."""
+    """Gives all rows the keys that some rows have, in the order in which the keys first occur."""
     keys = dict.fromkeys(key for one in found for key in one)
     return [{key: one.get(key) for key in keys} for one in found]

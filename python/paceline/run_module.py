@@ -19,7 +19,7 @@ PACKAGE = pathlib.Path(__file__).resolve().parent
 
 
 def make_known():
-    """`import paceline` gives the package of this file from now on."""
+    """Makes `import paceline` find the package of this file."""
     spec = importlib.util.spec_from_file_location(
         "paceline",
         PACKAGE / "__init__.py",

@@ -42,9 +42,9 @@ TEST(LinkSpec, GivesPlannersItsAlphaAndBeta) {
   EXPECT_EQ(model.all_reduce.time(4'000'000), 60'000'000 + 6'000'000'000);
   EXPECT_EQ(model.reduce_scatter.time(4'000'000), 30'000'000 + 3'000'000'000);
   EXPECT_EQ(model.message.time(1000), 10'000'000 + 1'000'000);
-  for (const plan::AlphaBetaLine& line :
+  for (const plan::AlphaBetaTime& line :
        {model.all_reduce, model.reduce_scatter, model.all_gather, model.broadcast, model.message}) {
-    plan::check_line(line, "line");
+    plan::check_alpha_beta(line, "line");
   }
 }
 

@@ -55,7 +55,7 @@ NcclChoice choice(const Machine& machine, std::int64_t bytes, plan::Rank hosts =
 
 double seconds(const Machine& machine, std::int64_t bytes, const Group& group) {
   return plan::seconds_of(
-      alone(price({plan::Pattern::kAllReduce, bytes, group}, machine), group, machine));
+      alone(staged_cost({plan::Pattern::kAllReduce, bytes, group}, machine), group, machine));
 }
 
 TEST(Nccl, RingOfLlByItsOwnFormula) {
@@ -121,7 +121,7 @@ TEST(Nccl, IsNeverFasterThanTheLines) {
     for (const char* device : {"V100", "A100", "H100", "B200"}) {
       const Machine machine = machine_for(nodes_of(device, 300e9));
       Machine bound = machine;
-      bound.lines_alone = true;
+      bound.link_rates_only = true;
       for (std::int64_t bytes = 1; bytes < (std::int64_t{1} << 34); bytes *= 4) {
         EXPECT_LT(seconds(bound, bytes, group), seconds(machine, bytes, group));
       }

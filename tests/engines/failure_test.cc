@@ -18,7 +18,7 @@ TEST(Failure, texts_say_whose_fault_it_is) {
   EXPECT_EQ(classify_failure(kReset), FailureKind::kPeerLost);
   EXPECT_EQ(classify_failure("read: Connection reset by peer"), FailureKind::kPeerLost);
   EXPECT_EQ(classify_failure(kTimedOut), FailureKind::kTimeout);
-  EXPECT_EQ(classify_failure("bad_alloc"), FailureKind::kOwn);
+  EXPECT_EQ(classify_failure("bad_alloc"), FailureKind::kOther);
 }
 
 TEST(Failure, sentences_start_with_the_operation) {

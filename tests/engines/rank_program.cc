@@ -64,7 +64,7 @@ int work(const engines::RankContext& context, const launch::StopSignals& stop,
     std::this_thread::sleep_for(std::chrono::hours(1));
   }
   engines::ChannelSpec spec = engines::channel_spec(context.world, "all", self.world);
-  spec.idle = [&] { context.heartbeat.note_move(); };
+  spec.idle = [&] { context.heartbeat.note_progress(); };
   const auto channel = engines::make_engine(engine)->connect(spec);
   const int culprit = mode.ends_with("-first") ? 0 : self.world - 1;
   const launch::Heartbeat::Hold hold(context.heartbeat, launch::Heartbeat::Hold::For::kPeers);

@@ -41,10 +41,10 @@ TEST(Deadlines, ASlowStepIsForgotten) {
 TEST(Deadlines, TimeInWhichTheProcessWasStoppedCountsNothing) {
   const auto s = [](int seconds) { return seconds * 1'000'000'000LL; };
   Deadlines deadlines(nanoseconds(s(5)), nanoseconds(0), nanoseconds(s(5)));
-  deadlines.look(s(10));
+  deadlines.update_clock(s(10));
   deadlines.begin_step(s(10));
-  deadlines.look(s(11));
-  deadlines.look(s(23));
+  deadlines.update_clock(s(11));
+  deadlines.update_clock(s(23));
   EXPECT_EQ(deadlines.find_hang(false, s(23)), std::nullopt);
   EXPECT_EQ(deadlines.waited(s(10), s(24)).count(), s(1));
   EXPECT_EQ(deadlines.find_hang(false, s(27)), std::nullopt);

@@ -104,7 +104,7 @@ class ToyIssuer final : public execution::Issuer {
   /// What the peers know an op by, as of its issue.
   struct Place {
     std::size_t turn = 0;  // of a collective
-    execution::MessageTags::OfOp tags;
+    execution::MessageTags::OpTags tags;
   };
 
   /// A work in `stream`; calls `ended` when its data has moved.

@@ -39,8 +39,8 @@ TEST(RanksPerHost, KeepEqualNeighborsAsOne) {
   EXPECT_EQ(hosts.hosts(), 250'001);
   EXPECT_EQ(hosts.ranks(), 1'000'002);
   EXPECT_EQ(hosts.most(), 4);
-  EXPECT_TRUE(hosts.equal_up_to(1'000'000));
-  EXPECT_FALSE(hosts.equal_up_to(1'000'001));
+  EXPECT_TRUE(hosts.has_equal_hosts_up_to(1'000'000));
+  EXPECT_FALSE(hosts.has_equal_hosts_up_to(1'000'001));
   EXPECT_EQ(text_of(hosts), "4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, ...");
 }
 

@@ -27,7 +27,7 @@ TEST(LayerProfile, RejectsWhatDoesNotFitTheModel) {
 }
 
 TEST(AlphaBeta, EachPieceHoldsFromItsFirstByteOn) {
-  const AlphaBetaLine line{{{0, 100, 2}, {1000, 5000, 0.5}}};
+  const AlphaBetaTime line{{{0, 100, 2}, {1000, 5000, 0.5}}};
   EXPECT_EQ(line.time(0), 0);
   EXPECT_EQ(line.time(1), 102);
   EXPECT_EQ(line.time(999), 100 + 1998);
@@ -37,10 +37,10 @@ TEST(AlphaBeta, EachPieceHoldsFromItsFirstByteOn) {
 }
 
 TEST(AlphaBeta, RejectsPiecesOutOfOrderAndNegativeCosts) {
-  check_line({}, "line");
-  EXPECT_THROW(check_line({{{10, 1, 1}, {10, 1, 1}}}, "line"), UsageError);
-  EXPECT_THROW(check_line({{{0, -1, 1}}}, "line"), UsageError);
-  EXPECT_THROW(check_line({{{0, 1, -1}}}, "line"), UsageError);
+  check_alpha_beta({}, "line");
+  EXPECT_THROW(check_alpha_beta({{{10, 1, 1}, {10, 1, 1}}}, "line"), UsageError);
+  EXPECT_THROW(check_alpha_beta({{{0, -1, 1}}}, "line"), UsageError);
+  EXPECT_THROW(check_alpha_beta({{{0, 1, -1}}}, "line"), UsageError);
 }
 
 }  // namespace

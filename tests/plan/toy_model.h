@@ -39,7 +39,7 @@ inline LayerProfile toy_profile(const ModelShape& model) {
 }
 
 inline AlphaBeta toy_alpha_beta(Rank world) {
-  const AlphaBetaLine line{{{0, 3'000, 10}}};
+  const AlphaBetaTime line{{{0, 3'000, 10}}};
   return {.origin = "toy",
           .world = world,
           .all_reduce = line,

@@ -139,9 +139,9 @@ TEST(Advise, MarksWhatCannotBeToldFromTheFirst) {
   const Advice& first = table().rows.front();
   int by_pairs = 0, by_intervals = 0;
   for (const Advice& row : table().rows) {
-    const auto apart = distinguishable_by(first.bar, row.bar);
+    const auto apart = least_distinguishable_share(first.bar, row.bar);
     const double ratio = static_cast<double>(row.step) / static_cast<double>(first.step);
-    EXPECT_EQ(row.like_best, apart ? ratio <= 1 + *apart : row.low <= first.high)
+    EXPECT_EQ(row.ties_with_best, apart ? ratio <= 1 + *apart : row.low <= first.high)
         << row.configuration.strategy;
     (apart ? by_pairs : by_intervals) += 1;
   }
@@ -171,8 +171,9 @@ TEST(Advise, TellsApartByMeasuredFigures) {
     EXPECT_NEAR(plan::seconds_of(row.low) / interval.low, 1, 1e-9);
     EXPECT_NEAR(plan::seconds_of(row.high) / interval.high, 1, 1e-9);
     const double ratio = static_cast<double>(row.step) / static_cast<double>(first.step);
-    EXPECT_EQ(row.like_best, ratio <= 1 + distinguishable_by(*first.errors, *row.errors));
-    (row.like_best ? like : unlike) += 1;
+    EXPECT_EQ(row.ties_with_best,
+              ratio <= 1 + least_distinguishable_share(*first.errors, *row.errors));
+    (row.ties_with_best ? like : unlike) += 1;
   }
   EXPECT_GT(like, 1);
   EXPECT_GT(unlike, 1);
@@ -184,11 +185,11 @@ TEST(Advise, PrefersWhatWasMeasuredAmongWhatCannotBeToldApart) {
     Advice row;
     row.bar = {.share = 0.1 - strategy, .validated = true};
     row.errors = StepErrors{.strategy = strategy};
-    row.like_best = true;
+    row.ties_with_best = true;
     table.rows.push_back(row);
   }
   EXPECT_EQ(&table.winner(), &table.rows[2]);
-  table.rows[2].like_best = false;
+  table.rows[2].ties_with_best = false;
   table.rows[1].bar.share = 0.01;  // what else is off is off of every strategy
   EXPECT_EQ(&table.winner(), &table.rows[0]);
 }
@@ -197,7 +198,7 @@ Advice row_of(double step, double share, bool validated) {
   Advice row;
   row.step = std::llround(step);
   row.bar = {.share = share, .validated = validated};
-  row.like_best = true;
+  row.ties_with_best = true;
   return row;
 }
 
@@ -206,7 +207,7 @@ TEST(Advise, PrefersWhatWasValidatedAmongWhatCannotBeToldApart) {
   table.rows = {row_of(1, 0.7, false), row_of(2, 0.5, true), row_of(3, 0.1, true),
                 row_of(4, 0.1, true)};
   EXPECT_EQ(&table.winner(), &table.rows[2]);
-  table.rows[2].like_best = table.rows[3].like_best = false;
+  table.rows[2].ties_with_best = table.rows[3].ties_with_best = false;
   EXPECT_EQ(&table.winner(), &table.rows[1]);
   table.rows[1].bar.validated = false;
   EXPECT_EQ(&table.winner(), &table.rows[0]);
@@ -218,7 +219,7 @@ TEST(Advise, TellsNothingApartOnABareRoofline) {
   const AdviceTable bare = advise(request);
   for (const Advice& row : bare.rows) {
     EXPECT_FALSE(row.bar.known());
-    EXPECT_FALSE(row.like_best);
+    EXPECT_FALSE(row.ties_with_best);
     EXPECT_EQ(row.low, row.high);
   }
   EXPECT_NE(bare.rows.front().bar.why.find("not measured"), std::string::npos);

@@ -61,9 +61,9 @@ TEST(CodecAdvice, SaysWhetherTheStepIsShorter) {
 TEST(CodecAdvice, WhatIsWithinTheErrorBarIsNoDifference) {
   AdviseRequest request = request_of(1e12);
   request.error = 0;
-  EXPECT_FALSE(weigh_codecs(request).rows[0].like_none);
+  EXPECT_FALSE(weigh_codecs(request).rows[0].ties_with_no_codec);
   request.error = 0.99;
-  EXPECT_TRUE(weigh_codecs(request).rows[0].like_none);
+  EXPECT_TRUE(weigh_codecs(request).rows[0].ties_with_no_codec);
 }
 
 /// ResNet-50, 102.2 MB, between two hosts: 557 ms of all-reduce beside 336 ms of backward, and

@@ -137,13 +137,13 @@ TEST(ErrorBar, StrategiesOfAFamilyAreComparedByItsPairs) {
   const FamilyErrors merged{.family = "merged", .how = "", .pair_p90_percent = 6, .pairs = 3};
   const FamilyErrors alone{.family = "scheduled", .how = ""};
   const ErrorBar bar{.share = 0.1, .validated = true, .of = &merged};
-  EXPECT_DOUBLE_EQ(distinguishable_by(bar, bar).value(), 0.06);
+  EXPECT_DOUBLE_EQ(least_distinguishable_share(bar, bar).value(), 0.06);
   const ErrorBar other{.share = 0.1, .validated = true, .of = &alone};
-  EXPECT_EQ(distinguishable_by(bar, other), std::nullopt);
-  EXPECT_EQ(distinguishable_by(other, other), std::nullopt);
-  EXPECT_EQ(distinguishable_by({.share = 0.1}, {.share = 0.1}), std::nullopt);
+  EXPECT_EQ(least_distinguishable_share(bar, other), std::nullopt);
+  EXPECT_EQ(least_distinguishable_share(other, other), std::nullopt);
+  EXPECT_EQ(least_distinguishable_share({.share = 0.1}, {.share = 0.1}), std::nullopt);
   const ErrorBar elsewhere{.share = 0.1, .of = &merged};
-  EXPECT_EQ(distinguishable_by(bar, elsewhere), std::nullopt);
+  EXPECT_EQ(least_distinguishable_share(bar, elsewhere), std::nullopt);
 }
 
 TEST(ErrorBar, SizesAreComparedByPairsOfSizes) {
@@ -154,7 +154,7 @@ TEST(ErrorBar, SizesAreComparedByPairsOfSizes) {
                            .pairs_of_bucket_sizes = true};
   const FamilyErrors others{.family = "servers", .how = "", .pair_p90_percent = 60, .pairs = 3};
   const auto apart = [](const FamilyErrors* of, bool validated) {
-    return sizes_distinguishable_by({.share = 0.1, .validated = validated, .of = of});
+    return least_distinguishable_share_of_sizes({.share = 0.1, .validated = validated, .of = of});
   };
   EXPECT_DOUBLE_EQ(apart(&sizes, true).value(), 0.06);
   EXPECT_EQ(apart(nullptr, true), std::nullopt);
@@ -170,7 +170,7 @@ TEST(ErrorBar, IsRecordedWithItsIntervalAndItsFamily) {
   const FamilyErrors of{
       .family = "merged", .mean_percent = 3, .p90_percent = 10, .cells = 57, .how = "BSP"};
   const std::int64_t step_ns = 200'000'000;
-  EXPECT_EQ(recorded({.share = 0.1, .validated = true, .of = &of}, step_ns),
+  EXPECT_EQ(error_bar_record({.share = 0.1, .validated = true, .of = &of}, step_ns),
             (records::ErrorBar{.share = 0.1,
                                .low_ns = 180'000'000,
                                .high_ns = 220'000'000,
@@ -179,12 +179,12 @@ TEST(ErrorBar, IsRecordedWithItsIntervalAndItsFamily) {
                                .of = "merged",
                                .how = "BSP",
                                .cells = 57}));
-  const auto wide = recorded({.share = 1.5, .of = &of, .why = "x"}, step_ns);
+  const auto wide = error_bar_record({.share = 1.5, .of = &of, .why = "x"}, step_ns);
   EXPECT_EQ(wide->low_ns, 0);
   EXPECT_EQ(wide->high_ns, 500'000'000);
   EXPECT_FALSE(wide->validated);
-  EXPECT_EQ(recorded({.why = "no rate"}, step_ns), (records::ErrorBar{.why = "no rate"}));
-  EXPECT_EQ(recorded({}, step_ns), std::nullopt);
+  EXPECT_EQ(error_bar_record({.why = "no rate"}, step_ns), (records::ErrorBar{.why = "no rate"}));
+  EXPECT_EQ(error_bar_record({}, step_ns), std::nullopt);
 }
 
 }  // namespace

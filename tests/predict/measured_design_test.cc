@@ -42,8 +42,8 @@ MeasuredFigure untimed(plan::Rank ranks) {
   return {.words = fmt::format("{} ranks", ranks), .ranks = ranks, .strategy = "bsp"};
 }
 
-double reach(const MeasuredFit& fit, const PredictRequest& job) {
-  return fit.errors_of(job).reach();
+double half_width(const MeasuredFit& fit, const PredictRequest& job) {
+  return fit.errors_of(job).half_width();
 }
 
 /// How the logarithm of a step depends on those of compute and of the rates between hosts and
@@ -97,7 +97,8 @@ double variance_of(const Values& priors, const std::vector<Values>& figures, con
 // A schedule that overlaps nothing, so that its step is smooth in every constant.
 constexpr const char* kOther = "bsp+hierarchical";
 
-/// The reach of the step of 8 ranks under it where bsp was measured on 4 and on 8.
+/// The half width of the interval of the step of 8 ranks under it where bsp was measured on 4 and
+/// on 8.
 double expected_reach(const MeasuredFit& fit, double of_rates, double of_start) {
   const auto slope = [&](plan::Rank ranks, const std::string& strategy) {
     return slope_of(fit.priced(job_of(ranks, strategy)));
@@ -115,9 +116,10 @@ double engine_start() {
 TEST(MeasuredDesign, ErrorsAreThoseOfTheDesign) {
   const MeasuredFit fit(job_of(8), {figure_of(4), figure_of(8)});
   const double expected = expected_reach(fit, 0.35, engine_start());
-  EXPECT_NEAR(reach(fit, job_of(8, kOther)) / expected, 1, 0.01);
+  EXPECT_NEAR(half_width(fit, job_of(8, kOther)) / expected, 1, 0.01);
   const stats::Interval interval = fit.interval_of(job_of(8, kOther));
-  EXPECT_NEAR(std::log(interval.high / interval.low), 2 * reach(fit, job_of(8, kOther)), 1e-12);
+  EXPECT_NEAR(std::log(interval.high / interval.low), 2 * half_width(fit, job_of(8, kOther)),
+              1e-12);
 }
 
 TEST(MeasuredDesign, AFigureDeterminesWhatItWouldIfItWereMeasured) {
@@ -127,11 +129,12 @@ TEST(MeasuredDesign, AFigureDeterminesWhatItWouldIfItWereMeasured) {
   eight.step_s = std::exp(log_step(four.priced(job_of(8))));
   const MeasuredFit measured(job_of(8), {figure_of(4), eight});
   for (const char* strategy : {"bsp", "wfbp", "fusion"}) {
-    EXPECT_NEAR(reach(foreseen, job_of(8, strategy)) / reach(measured, job_of(8, strategy)), 1,
-                1e-3)
+    EXPECT_NEAR(
+        half_width(foreseen, job_of(8, strategy)) / half_width(measured, job_of(8, strategy)), 1,
+        1e-3)
         << strategy;
   }
-  EXPECT_LT(reach(foreseen, job_of(8)), 0.5 * reach(four, job_of(8)));
+  EXPECT_LT(half_width(foreseen, job_of(8)), 0.5 * half_width(four, job_of(8)));
   EXPECT_NEAR(log_step(foreseen.priced(job_of(8))), log_step(four.priced(job_of(8))), 1e-6);
   // A new smallest world and a new batch take their places among the constants.
   const MeasuredFit with_one =
@@ -139,33 +142,34 @@ TEST(MeasuredDesign, AFigureDeterminesWhatItWouldIfItWereMeasured) {
   EXPECT_NEAR(log_step(with_one.priced(job_of(8))), log_step(four.priced(job_of(8))), 1e-6);
   PredictRequest half = job_of(4);
   half.batch_size = 32;
-  EXPECT_LT(reach(with_one, half), 0.5 * reach(four, half));
+  EXPECT_LT(half_width(with_one, half), 0.5 * half_width(four, half));
 }
 
 TEST(MeasuredDesign, ASweepNarrowsWhatIsKnownOfLinks) {
   const MeasuredFit fit(job_of(8), {figure_of(4), figure_of(8)});
-  const auto swept = fit.if_swept();
+  const auto swept = fit.if_collectives_measured();
   ASSERT_TRUE(swept);
   const PredictRequest other = job_of(8, kOther);
-  EXPECT_NEAR(reach(*swept, other) / expected_reach(fit, 0.1, 30e-6), 1, 0.01);
-  EXPECT_LT(reach(*swept, other), reach(fit, other));
-  EXPECT_FALSE(swept->if_swept());                                  // again
-  EXPECT_FALSE(MeasuredFit(job_of(8), {figure_of(8)}).if_swept());  // no constant of a link
+  EXPECT_NEAR(half_width(*swept, other) / expected_reach(fit, 0.1, 30e-6), 1, 0.01);
+  EXPECT_LT(half_width(*swept, other), half_width(fit, other));
+  EXPECT_FALSE(swept->if_collectives_measured());  // again
+  EXPECT_FALSE(
+      MeasuredFit(job_of(8), {figure_of(8)}).if_collectives_measured());  // no constant of a link
 }
 
 TEST(MeasuredDesign, KnowsTheCasesThatWereMeasured) {
   const MeasuredFit fit(job_of(8), {figure_of(8)});
-  EXPECT_TRUE(fit.is_known(untimed(8)));
-  EXPECT_FALSE(fit.is_known(untimed(4)));
+  EXPECT_TRUE(fit.is_measured(untimed(8)));
+  EXPECT_FALSE(fit.is_measured(untimed(4)));
   MeasuredFigure other = untimed(8);
   other.strategy = "fusion:bucket-mb=25";
-  EXPECT_FALSE(fit.is_known(other));
+  EXPECT_FALSE(fit.is_measured(other));
   other = untimed(8);
   other.batch_size = 32;
-  EXPECT_FALSE(fit.is_known(other));
+  EXPECT_FALSE(fit.is_measured(other));
   other = untimed(8);
   other.ranks_per_host = {8};
-  EXPECT_FALSE(fit.is_known(other));
+  EXPECT_FALSE(fit.is_measured(other));
   EXPECT_EQ(fit.if_measured(untimed(8)).checked().size(), 1U);
 }
 
@@ -183,9 +187,9 @@ TEST(MeasuredDesign, ComparesStrategiesNotTheirTexts) {
 TEST(MeasuredDesign, StepsAreToldApartByWhatIsNotCommon) {
   const StepErrors one{.log_step_s = 0, .constants = {0.1, 0.2}, .strategy = 0.03, .job = 0.5};
   const StepErrors other{.log_step_s = 1, .constants = {0.1, 0.16}, .strategy = 0, .job = 0.5};
-  EXPECT_DOUBLE_EQ(distinguishable_by(one, other), std::expm1(kOf95 * 0.05));
-  EXPECT_DOUBLE_EQ(distinguishable_by(other, other), 0);
-  EXPECT_DOUBLE_EQ(one.reach(), kOf95 * std::sqrt(0.05 + 0.0009 + 0.25));
+  EXPECT_DOUBLE_EQ(least_distinguishable_share(one, other), std::expm1(kOf95 * 0.05));
+  EXPECT_DOUBLE_EQ(least_distinguishable_share(other, other), 0);
+  EXPECT_DOUBLE_EQ(one.half_width(), kOf95 * std::sqrt(0.05 + 0.0009 + 0.25));
 }
 
 }  // namespace

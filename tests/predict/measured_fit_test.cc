@@ -73,7 +73,7 @@ TEST(MeasuredFit, OneFigureDeterminesCompute) {
   ASSERT_EQ(fit.constants().size(), 1u);
   EXPECT_EQ(fit.constants()[0].by, "8 x 64");
   EXPECT_NEAR(step_s(fit.priced(described(8))) / step_s(truth(8)), 1, 1e-6);
-  EXPECT_FALSE(fit.checked()[0].foreseen_s);
+  EXPECT_FALSE(fit.checked()[0].predicted_from_others_s);
 }
 
 TEST(MeasuredFit, ARateIsThatOfAllRanks) {
@@ -104,9 +104,9 @@ TEST(MeasuredFit, TwoNumbersOfRanksDetermineTheNetwork) {
               }())) /
                   step_s(truth(8, "wfbp")),
               1, 0.01);
-  fit.foresee_each();
+  fit.predict_each_from_others();
   // By 4 ranks alone the network is as described, so 8 are foreseen too fast.
-  EXPECT_LT(*fit.checked()[1].foreseen_s, 0.95 * fit.checked()[1].measured_s);
+  EXPECT_LT(*fit.checked()[1].predicted_from_others_s, 0.95 * fit.checked()[1].measured_s);
 }
 
 // Of a network so slow that communication no longer hides, while at the described rate all of it

@@ -26,8 +26,8 @@ cluster::Machine two_speeds(cluster::Algorithm algorithm) {
 
 plan::Picoseconds time_of(cluster::Algorithm algorithm, const cluster::Group& group) {
   const cluster::Machine machine = two_speeds(algorithm);
-  return cluster::alone(cluster::price({plan::Pattern::kAllReduce, 8000, group}, machine), group,
-                        machine);
+  return cluster::alone(cluster::staged_cost({plan::Pattern::kAllReduce, 8000, group}, machine),
+                        group, machine);
 }
 
 constexpr cluster::Group kHost{.ranks = 4, .hosts = 1, .most_local = 4};
@@ -44,8 +44,8 @@ TEST(Models, DeclineByHand) {
   cluster::Machine machine = two_speeds(cluster::Algorithm::kRing);
   machine.network.decline = 0.5;
   const auto time = [&](const cluster::Group& group) {
-    return cluster::alone(cluster::price({plan::Pattern::kAllReduce, 8000, group}, machine), group,
-                          machine);
+    return cluster::alone(cluster::staged_cost({plan::Pattern::kAllReduce, 8000, group}, machine),
+                          group, machine);
   };
   EXPECT_EQ(time(kHost), 6 * kUs + 12 * kUs);
   EXPECT_EQ(time(kTwoHosts), 14 * 10 * kUs + 28 * kUs);
@@ -66,8 +66,9 @@ TEST(Models, MeasuredFollowsItsPieces) {
                              {.from_bytes = 8000, .alpha = 9 * kUs, .beta_ps_per_byte = 5000}}},
                    .error_percent = {}}};
   const auto time = [&](std::int64_t bytes) {
-    return cluster::alone(cluster::price({plan::Pattern::kAllReduce, bytes, kTwoHosts}, machine),
-                          kTwoHosts, machine);
+    return cluster::alone(
+        cluster::staged_cost({plan::Pattern::kAllReduce, bytes, kTwoHosts}, machine), kTwoHosts,
+        machine);
   };
   EXPECT_EQ(time(4000), 5 * kUs + 16 * kUs);
   EXPECT_EQ(time(8000), 9 * kUs + 40 * kUs);
@@ -89,8 +90,8 @@ TEST(Models, ExecutedEqualsClosedForm) {
         costs.machine.network.sharing = sharing;
         costs.machine.network.full_duplex = full;
         const plan::Picoseconds expected = cluster::alone(
-            cluster::price({plan::Pattern::kAllReduce, 3072, kTwoHosts}, costs.machine), kTwoHosts,
-            costs.machine);
+            cluster::staged_cost({plan::Pattern::kAllReduce, 3072, kTwoHosts}, costs.machine),
+            kTwoHosts, costs.machine);
         EXPECT_EQ(simulator::simulate(*simulator::planner_of("bsp"), input, costs).step,
                   90 * kUs + expected);
       }
@@ -214,12 +215,12 @@ TEST(Advice, RanksByStepAndSaysWhatIsAlike) {
   request.error = 0.05;
   const AdviceTable table = advise(request);
   ASSERT_GT(table.rows.size(), 5u);
-  EXPECT_TRUE(table.rows.front().like_best);
+  EXPECT_TRUE(table.rows.front().ties_with_best);
   for (std::size_t i = 1; i < table.rows.size(); ++i) {
     EXPECT_LE(table.rows[i - 1].step, table.rows[i].step);
-    EXPECT_EQ(table.rows[i].like_best, table.rows[i].low <= table.rows.front().high);
+    EXPECT_EQ(table.rows[i].ties_with_best, table.rows[i].low <= table.rows.front().high);
   }
-  EXPECT_FALSE(table.rows.back().like_best);
+  EXPECT_FALSE(table.rows.back().ties_with_best);
   request.error = 1;
   EXPECT_THROW(advise(request), UsageError);
 }

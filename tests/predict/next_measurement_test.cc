@@ -80,9 +80,9 @@ TEST(NextMeasurement, SaysWhichFirstFigureIsNeeded) {
   const NextMeasurements next = next_of(request_of(8));
   EXPECT_EQ(names_of(next), (std::vector<std::string>{"all hosts", "one host", "one device"}));
   EXPECT_FALSE(next.measured);
-  EXPECT_NEAR(next.candidates[0].reach, reach_from(8, 0), 1e-5);
-  EXPECT_NEAR(next.candidates[1].reach, reach_from(4, 0), 1e-4);
-  EXPECT_NEAR(next.candidates[2].reach, reach_from(1, 0.1), 1e-4);
+  EXPECT_NEAR(next.candidates[0].half_width, reach_from(8, 0), 1e-5);
+  EXPECT_NEAR(next.candidates[1].half_width, reach_from(4, 0), 1e-4);
+  EXPECT_NEAR(next.candidates[2].half_width, reach_from(1, 0.1), 1e-4);
   EXPECT_EQ(next.candidates[1].figure, "ranks=4 batch=64 strategy=bsp");
   EXPECT_EQ(next.candidates[2].figure, "ranks=1 batch=64 strategy=none");
   EXPECT_TRUE(next.candidates[0].is_asked);
@@ -114,9 +114,10 @@ TEST(NextMeasurement, GivesWhatItPromises) {
       more.push_back(
           parse_figure(fmt::format("{} step={:.12f}s", it.figure, step_s(there))).figure);
       const MeasuredFit fit(job_of(8), more);
-      EXPECT_NEAR(std::expm1(fit.errors_of(job_of(8)).reach()) / it.reach, 1, 1e-3) << it.figure;
+      EXPECT_NEAR(std::expm1(fit.errors_of(job_of(8)).half_width()) / it.half_width, 1, 1e-3)
+          << it.figure;
     }
-    EXPECT_LT(next.best()->reach, *next.reach_now);
+    EXPECT_LT(next.best()->half_width, *next.half_width_now);
   }
 }
 
@@ -139,9 +140,11 @@ TEST(NextMeasurement, OffersASweepWhereLinksAreFitted) {
       std::ranges::find(next.candidates, "collectives alone", &NextMeasurement::what);
   ASSERT_NE(swept, next.candidates.end());
   EXPECT_EQ(swept->figure, "");
-  EXPECT_LE(swept->reach, *next.reach_now);
-  EXPECT_NEAR(swept->reach,
-              std::expm1(request.fit->if_swept()->errors_of(job_of(8, "wfbp")).reach()), 1e-12);
+  EXPECT_LE(swept->half_width, *next.half_width_now);
+  EXPECT_NEAR(
+      swept->half_width,
+      std::expm1(request.fit->if_collectives_measured()->errors_of(job_of(8, "wfbp")).half_width()),
+      1e-12);
 }
 
 }  // namespace

@@ -28,7 +28,7 @@ class FixedCut final : public strategies::ScheduleRule {
 
   plan::Groups groups(const plan::PlanInput& input,
                       const strategies::TransferTime&) const override {
-    return strategies::grouped(input.model, sizes_);
+    return strategies::groups_of_sizes(input.model, sizes_);
   }
 
  private:
@@ -83,7 +83,7 @@ std::unique_ptr<plan::Planner> cut_into(Sizes sizes) {
 }
 
 strategies::TransferTime time_of(const plan::AlphaBeta& model) {
-  const plan::AlphaBetaLine line = model.all_reduce;
+  const plan::AlphaBetaTime line = model.all_reduce;
   const plan::Picoseconds alpha = line.pieces.front().alpha;
   return {[line](std::int64_t bytes) { return line.time(bytes); },
           [alpha](std::int64_t) { return alpha; }, model.concurrent_collectives};

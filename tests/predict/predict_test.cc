@@ -83,7 +83,7 @@ TEST(Predict, RecordsHoldTheBoundAndTheBar) {
     EXPECT_EQ(bound.wire_ns, ns(at.bound.wire));
     EXPECT_EQ(bound.crosses_step, at.bound.crosses_step);
     EXPECT_EQ(bound.algorithm, cluster::name_of(at.costs.machine.algorithm));
-    EXPECT_EQ(at.record.predicted->error_bar, recorded(at.bar, ns(at.times.step)));
+    EXPECT_EQ(at.record.predicted->error_bar, error_bar_record(at.bar, ns(at.times.step)));
   }
   const Prediction alone = predict(request("none", 1));
   EXPECT_EQ(alone.record.predicted->bound.algorithm, "");

@@ -114,7 +114,7 @@ TEST(Predict, NoiseIsPrintedWithItsSeedAndSpread) {
   const Prediction prediction = predict(noisy);
   ASSERT_EQ(prediction.times.window, 10);
   double sum = 0, squares = 0;
-  for (std::int64_t ns : slowest_of(prediction.record)) {
+  for (std::int64_t ns : slowest_delay_sd(prediction.record)) {
     sum += static_cast<double>(ns) * 1e-6;
     squares += std::pow(static_cast<double>(ns) * 1e-6, 2);
   }

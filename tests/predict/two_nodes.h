@@ -54,7 +54,7 @@ inline std::string message_of(const PredictRequest& wrong) {
 }
 
 /// The recorded steps, ns, of the slowest rank each.
-inline std::vector<std::int64_t> slowest_of(const records::RunRecord& record) {
+inline std::vector<std::int64_t> slowest_delay_sd(const records::RunRecord& record) {
   std::vector<std::int64_t> steps = record.ranks.front().step_ns;
   for (const records::RankSamples& rank : record.ranks) {
     for (std::size_t i = 0; i < steps.size(); ++i) {

@@ -27,7 +27,7 @@ TEST(CommRows, BusBandwidthsCountTheBytesOfTheirOperation) {
     const auto bytes = static_cast<double>(plan::wire_bytes(pattern, 4096, 4));
     EXPECT_EQ(records::bus_factor(plan::name_of(pattern), 4), bytes / 4096);
   }
-  EXPECT_EQ(records::bus_factor(plan::kMessages, 4), 1);
+  EXPECT_EQ(records::bus_factor(plan::kMessageOperation, 4), 1);
 }
 
 }  // namespace

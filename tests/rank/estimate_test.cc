@@ -88,36 +88,36 @@ TEST(Estimate, RejectsByTheShapeBeforeAnyProbe) {
 
 TEST(BeforeProbe, LeastMemoryFollowsFromShapes) {
   cases::Case c = unknown_network();
-  EXPECT_EQ(least_memory_of(c), 0);
+  EXPECT_EQ(least_memory_bytes(c), 0);
   c.model = "resnet50";
   c.batch_size = 1;
-  const std::int64_t one = least_memory_of(c);
+  const std::int64_t one = least_memory_bytes(c);
   // 25.6 million parameters: values, gradients and momentum.
   EXPECT_GT(one, 3 * 4 * 25'500'000);
   c.batch_size = 33;
-  const std::int64_t kept = (least_memory_of(c) - one) / 32;
+  const std::int64_t kept = (least_memory_bytes(c) - one) / 32;
   // The outputs of its convolutions alone are 11.1 million numbers.
   EXPECT_GT(kept, 4 * 11'100'000);
   EXPECT_LT(kept, 2 * 4 * 11'100'000);
   c.image_size = 112;
-  EXPECT_LT(least_memory_of(c), one + 32 * kept / 3);
+  EXPECT_LT(least_memory_bytes(c), one + 32 * kept / 3);
   c.device = "cuda";
-  EXPECT_EQ(least_memory_of(c), 0);
+  EXPECT_EQ(least_memory_bytes(c), 0);
 }
 
 TEST(BeforeProbe, RowsAreDrawnWhereThereAreTables) {
   cases::Case c = unknown_network();
-  EXPECT_EQ(draw_seconds(c, 2), 0);
+  EXPECT_EQ(table_draw_seconds(c, 2), 0);
   c.model = "hybrid";
   c.strategy = "ddp";
   c.trainers = c.servers = 2;
   c.ranks = 5;
-  EXPECT_GT(draw_seconds(c, 2), 0);
+  EXPECT_GT(table_draw_seconds(c, 2), 0);
 }
 
 TEST(KnownTime, IsThatOfReplaysAlone) {
   cases::Case c = unknown_network();
-  EXPECT_EQ(known_time_text({c, c}, 3),
+  EXPECT_EQ(replay_time_text({c, c}, 3),
             "time: of 2 cases no time is known without a probe, which a run makes first\n");
   cases::Case replay = c;
   replay.replay = PACELINE_SOURCE_DIR "/tests/plan/their_network.profile.json";
@@ -125,12 +125,12 @@ TEST(KnownTime, IsThatOfReplaysAlone) {
   replay.warmup = 0;
   replay.steps = 1;
   replay.stretch = 10'000;
-  const std::string once = known_time_text({replay}, 1);
+  const std::string once = replay_time_text({replay}, 1);
   EXPECT_TRUE(once.starts_with("time: about ")) << once;
   EXPECT_TRUE(once.ends_with(" for 1 replayed case, by the profiles\n")) << once;
-  EXPECT_NE(known_time_text({replay}, 100), once);
+  EXPECT_NE(replay_time_text({replay}, 100), once);
   EXPECT_TRUE(
-      known_time_text({replay, c}, 1)
+      replay_time_text({replay, c}, 1)
           .ends_with("; of 1 case no time is known without a probe, which a run makes first\n"));
 }
 
@@ -140,9 +140,9 @@ TEST(NetworkOf, TellsWidthsOfEmbeddingsApart) {
   wide.embedding_dim = 2 * wide.embedding_dim;
   cases::Case narrow = wide;
   narrow.embedding_dim = 64;
-  EXPECT_NE(network_of(wide), network_of(narrow));
+  EXPECT_NE(network_key(wide), network_key(narrow));
   narrow.embedding_dim = wide.embedding_dim;
-  EXPECT_EQ(network_of(wide), network_of(narrow));
+  EXPECT_EQ(network_key(wide), network_key(narrow));
 }
 
 }  // namespace

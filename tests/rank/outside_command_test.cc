@@ -11,17 +11,18 @@ namespace {
 
 TEST(OutsideCommand, FillsInWhatItKnows) {
   cases::Case c = command_of_two_ranks();
-  EXPECT_EQ(filled_in("{ranks} {batch} {global_batch} {total} {port} ${ranks} {other} {", c, {}),
-            "2 8 16 3 PORT ${ranks} {other} {");
+  EXPECT_EQ(
+      fill_placeholders("{ranks} {batch} {global_batch} {total} {port} ${ranks} {other} {", c, {}),
+      "2 8 16 3 PORT ${ranks} {other} {");
   c.optimizer = "adamw";
   c.learning_rate = 0.1;
   c.channels_last = true;
-  EXPECT_EQ(filled_in("{optimizer} {learning_rate} {channels_last} {python} {batch_size} "
-                      "{accumulate} {image_size} {dtype}",
-                      c, {}),
+  EXPECT_EQ(fill_placeholders("{optimizer} {learning_rate} {channels_last} {python} {batch_size} "
+                              "{accumulate} {image_size} {dtype}",
+                              c, {}),
             "adamw 0.1 true python3 8 1 0 fp32");
   c.python = "/opt/python";
-  EXPECT_EQ(filled_in("{python}", c, {}), "/opt/python");
+  EXPECT_EQ(fill_placeholders("{python}", c, {}), "/opt/python");
 }
 
 TEST(OutsideCommand, IsNotToldWhatTheCaseDoesNotKnow) {

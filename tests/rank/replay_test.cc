@@ -127,7 +127,7 @@ std::pair<std::int64_t, std::int64_t> written_by(const std::string& strategy) {
   const auto planner = strategies::make_planner(strategies::parse_strategy(strategy));
   const plan::Setup setup = planner->setup(input);
   const plan::BufferId gradients = plan::buffer_named(setup, plan::kGradients);
-  return {written_in_replay(*planner, input),
+  return {replay_written_bytes(*planner, input),
           4 * setup.buffers[plan::index_of(gradients)].elements};
 }
 

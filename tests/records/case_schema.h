@@ -44,12 +44,12 @@ inline ordered_json schema() {
     if (form != Form::kIfUnusual) {
       required.push_back(name);
     }
-    ordered_json& property = properties[name] = std::visit(JsonSchema{field}, usual_value(field));
+    ordered_json& property = properties[name] = std::visit(JsonSchema{field}, default_value(field));
     if (form == Form::kStated || form == Form::kOrNull) {
       property["type"] = {property["type"], "null"};
     }
     property["description"] = field.help;
-    property["default"] = form == Form::kOrNull ? ordered_json() : json_of(usual_value(field));
+    property["default"] = form == Form::kOrNull ? ordered_json() : json_of(default_value(field));
   }
   return {{"description",
            "What was asked for. A key that has null among its types beside its own is null where "

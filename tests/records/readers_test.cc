@@ -107,7 +107,7 @@ TEST_F(AnyRecords, OperationsAreReadByThePackage) {
   EXPECT_EQ(one.warmup, std::nullopt);
   EXPECT_EQ(one.wrong_elements, 0);
   EXPECT_EQ(one.in_place, (InPlace{{5600}, 4}));
-  EXPECT_TRUE(found.found_wrong());
+  EXPECT_TRUE(found.has_wrong_values());
   const Json written = to_json(one, {});
   EXPECT_TRUE(written.at("op").is_null());
   EXPECT_EQ(to_json(comm_record_from(written), {}), written);

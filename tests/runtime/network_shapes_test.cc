@@ -254,11 +254,11 @@ Json terms_of(double once, double twice, double four_times) {
 
 /// network_shape.cc describes the text; one module is one line.  `passes`: of a network that reads
 /// text also those with two and four times the tokens.
-std::string shape_text(const TracedNetwork& traced, int own_tokens,
+std::string shape_text(const TracedNetwork& traced, int default_tokens,
                        const std::vector<Recorded>& passes) {
   std::string text = "\"" + traced.shape.name +
                      "\": {\"leaf_calls\": " + std::to_string(passes.front().leaf_calls) +
-                     (own_tokens > 0 ? ", \"tokens\": " + std::to_string(own_tokens) : "") +
+                     (default_tokens > 0 ? ", \"tokens\": " + std::to_string(default_tokens) : "") +
                      ", \"modules\": [\n";
   for (std::size_t m = 0; m < traced.shape.modules.size(); ++m) {
     const plan::LayerWork& work = passes.front().work[m];
@@ -311,13 +311,13 @@ std::string derived_text(const networks::NetworkInfo& info) {
   EXPECT_TRUE(std::ranges::is_sorted(traced.shape.ready_order, std::ranges::greater{}, module_of))
       << info.name << ": gradients are not ready in the reverse order";
   std::vector<Recorded> passes{recorded_of(traced, batch)};
-  const int own_tokens = tokens_of(info);
-  if (own_tokens > 0) {
+  const int default_tokens = tokens_of(info);
+  if (default_tokens > 0) {
     for (const int times : {2, 4}) {
-      passes.push_back(recorded_of(traced, sample_of(info, times * own_tokens)));
+      passes.push_back(recorded_of(traced, sample_of(info, times * default_tokens)));
     }
   }
-  return shape_text(traced, own_tokens, passes);
+  return shape_text(traced, default_tokens, passes);
 }
 
 TEST(NetworkShapes, AreThoseOfTheTorchModules) {

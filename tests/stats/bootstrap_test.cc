@@ -99,7 +99,7 @@ TEST(NeighborCorrelation, IsHighInMostShortRunsOfHighCorrelation) {
   const auto hidden = [&](int steps, double rho) {
     int count = 0;
     for (int i = 0; i < 200; ++i) {
-      count += hides_its_correlation(simulated(random, steps, rho, skewed_noise)) ? 1 : 0;
+      count += is_interval_too_narrow(simulated(random, steps, rho, skewed_noise)) ? 1 : 0;
     }
     return count / 2.0;
   };

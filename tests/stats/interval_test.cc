@@ -15,9 +15,9 @@ namespace {
 
 TEST(Interval, ReachesToWhatLiesOutside) {
   constexpr Interval kFound{2, 4};
-  EXPECT_EQ(kFound.reaching(3), kFound);
-  EXPECT_EQ(kFound.reaching(1), (Interval{1, 4}));
-  EXPECT_EQ(kFound.reaching(5), (Interval{2, 5}));
+  EXPECT_EQ(kFound.widened_to(3), kFound);
+  EXPECT_EQ(kFound.widened_to(1), (Interval{1, 4}));
+  EXPECT_EQ(kFound.widened_to(5), (Interval{2, 5}));
 }
 
 using Case = std::vector<std::vector<double>>;

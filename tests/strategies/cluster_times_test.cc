@@ -35,7 +35,7 @@ cluster::Cluster lab() {
           .device = {}};
 }
 
-Picoseconds alpha(const AlphaBetaLine& line) {
+Picoseconds alpha(const AlphaBetaTime& line) {
   return line.known() ? line.pieces.front().alpha : -1;
 }
 
@@ -67,11 +67,11 @@ TEST(ClusterTimes, AFitThatSaysNothingHoldsWhereNoOtherDoes) {
 TEST(ClusterTimes, AreThoseOfThePlacement) {
   cluster::Cluster cluster = lab();
   cluster.links[0].fits[0].ranks_per_host = {4, 4};
-  TimesAsked asked{.engine = "gloo",
-                   .device = "cpu",
-                   .world = 8,
-                   .scope = cluster::LinkScope::kHosts,
-                   .ranks_per_host = {4, 4}};
+  TimesRequest asked{.engine = "gloo",
+                     .device = "cpu",
+                     .world = 8,
+                     .scope = cluster::LinkScope::kHosts,
+                     .ranks_per_host = {4, 4}};
   EXPECT_EQ(times_of(cluster, asked, "lab.toml").missing, "");
   asked.ranks_per_host = {2, 2, 2, 2};
   EXPECT_EQ(times_of(cluster, asked, "lab.toml").missing,
@@ -87,13 +87,13 @@ TEST(ClusterTimes, AreThoseOfThePlacement) {
 
 TEST(ClusterTimes, SayWhyThereAreNone) {
   cluster::Cluster cluster = lab();
-  const TimesAsked eight{
+  const TimesRequest eight{
       .engine = "nccl", .device = "cuda", .world = 8, .scope = cluster::LinkScope::kHosts};
   EXPECT_EQ(
       times_of(cluster, eight, "lab.toml").missing,
       "link 'net' of lab.toml has fits of gloo on cpu among 8, none of nccl on cuda among 8 ranks");
   EXPECT_FALSE(times_of(cluster, eight, "lab.toml").model.all_reduce.known());
-  const TimesAsked four{
+  const TimesRequest four{
       .engine = "gloo", .device = "cpu", .world = 4, .scope = cluster::LinkScope::kHosts};
   EXPECT_EQ(
       times_of(cluster, four, "lab.toml").missing,

@@ -20,28 +20,28 @@ PlanInput input_of(Rank world) {
   return input;
 }
 
-Serving serving_of(Rank servers, bool colocated, const std::string& mebibytes = "1") {
+ServingOptions serving_of(Rank servers, bool colocated, const std::string& mebibytes = "1") {
   return {.servers = servers,
           .colocated = colocated,
           .partition = PartitionLimit("ps", Options({{"partition-mb", mebibytes}}))};
 }
 
-TEST(Serving, TheLastRanksServeApart) {
+TEST(ServingOptions, TheLastRanksServeApart) {
   const Roles roles = roles_of(serving_of(3, false), input_of(8));
   EXPECT_EQ(roles.workers, 5);
   EXPECT_EQ(roles.servers, 3);
   EXPECT_EQ(roles.first_server, 5);
   EXPECT_EQ(roles.copies(), 5);
-  EXPECT_EQ(roles.only_working().first, 0);
-  EXPECT_EQ(roles.only_working().count, 5);
+  EXPECT_EQ(roles.pure_worker_symmetry().first, 0);
+  EXPECT_EQ(roles.pure_worker_symmetry().count, 5);
 }
 
-TEST(Serving, OnlyRanksWithoutPartitionsMayChangePlaces) {
+TEST(ServingOptions, OnlyRanksWithoutPartitionsMayChangePlaces) {
   const Roles roles = roles_of(serving_of(2, true), input_of(8));
   EXPECT_EQ(roles.workers, 8);
   EXPECT_EQ(roles.copies(), 7);  // its own is there
-  EXPECT_EQ(roles.only_working().first, 2);
-  EXPECT_EQ(roles.only_working().count, 6);
+  EXPECT_EQ(roles.pure_worker_symmetry().first, 2);
+  EXPECT_EQ(roles.pure_worker_symmetry().count, 6);
 }
 
 using Spans = std::vector<std::vector<Elements>>;
@@ -55,10 +55,10 @@ Spans numbers(const std::vector<Partition>& parts) {
 }
 
 // Two hosts of two ranks; tensors of 16 and 40 elements, padded to 32 and 64.
-TEST(Serving, HostsShareOutThePartitionsOfAServer) {
+TEST(ServingOptions, HostsShareOutThePartitionsOfAServer) {
   PlanInput input = plan::input_of(toy_model({{40}, {16}}), 4);
   const Groups tensors{{ParameterId{1}}, {ParameterId{0}}};
-  Serving serving = serving_of(2, true, "0.00012207031");  // 32 elements
+  ServingOptions serving = serving_of(2, true, "0.00012207031");  // 32 elements
   serving.local = 2;
   SetupBuilder builder(input, tensors, serving.local);
   const std::vector<Bucket> buckets = buckets_of(builder.setup(), tensors);
@@ -83,9 +83,9 @@ TEST(Serving, HostsShareOutThePartitionsOfAServer) {
 // Of 160, 16, 96, 80 and 32 elements, in the layout the last first: 160 goes
 // to the first server, 96 and 80 to the second, 32 to the first again, where 160 are fewer than
 // 176, and 16 to the second, where 176 are fewer than 192.
-TEST(Serving, TheLargestPartitionGoesFirstToTheServerWithTheFewestBytes) {
+TEST(ServingOptions, TheLargestPartitionGoesFirstToTheServerWithTheFewestBytes) {
   PlanInput input = plan::input_of(plan::toy_model({{160}, {16}, {96}, {80}, {32}}), 4);
-  Serving serving = serving_of(2, false);
+  ServingOptions serving = serving_of(2, false);
   serving.assign = Assignment::kSize;
   Groups tensors;
   for (const ParameterId id : input.model.ready_order) {
@@ -100,15 +100,15 @@ TEST(Serving, TheLargestPartitionGoesFirstToTheServerWithTheFewestBytes) {
 }
 
 // One host sums and shares out alone.
-TEST(Serving, NothingCrossesOnOneHost) {
-  Serving serving = serving_of(2, true);
+TEST(ServingOptions, NothingCrossesOnOneHost) {
+  ServingOptions serving = serving_of(2, true);
   serving.local = 4;
   const Roles roles = roles_of(serving, input_of(4));
-  EXPECT_FALSE(roles.crosses());
+  EXPECT_FALSE(roles.needs_push());
   EXPECT_TRUE(pieces_of({0, 64, 0, 0}, roles).empty());
 }
 
-TEST(Serving, ALateServerHoldsUpNoOther) {
+TEST(ServingOptions, ALateServerHoldsUpNoOther) {
   for (const char* text : {"wfbp+ps", "bytescheduler:credit-mb=1,partition-mb=1+ps"}) {
     const auto planner = make_planner(parse_strategy(text));
     const plan::Setup setup = planner->setup(input_of(4));

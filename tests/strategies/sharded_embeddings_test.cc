@@ -34,7 +34,7 @@ TEST(TableMap, GivesEveryRowOnePlaceAndLeavesNoneFree) {
         std::set<std::pair<Rank, Elements>> places;
         for (int table = 0; table < job.tables; ++table) {
           for (Elements id = 0; id < rows; ++id) {
-            const RowPlace place = map.find(table, id, 0);
+            const RowLocation place = map.find(table, id, 0);
             EXPECT_LT(place.row, map.rows_of(place.server));
             EXPECT_TRUE(places.emplace(place.server, place.row).second);
           }

@@ -268,7 +268,7 @@ TEST(Topology, SaysWhereValuesOnlyGoRound) {
 TEST(Topology, PushSumHasWeightsOfItsOwn) {
   const Matrix own = matrix_of(*made("star", 4), 4, 0);
   EXPECT_NEAR(second_eigenvalue(own), 0.75, 1e-9);
-  const auto shares = even_shares(made("star", 4));
+  const auto shares = with_push_sum_weights(made("star", 4));
   const Matrix w = matrix_of(*shares, 4, 0);
   EXPECT_EQ(w.row(0), (Eigen::RowVectorXd{{0.25, 0.5, 0.5, 0.5}}));
   EXPECT_EQ(w.row(1), (Eigen::RowVectorXd{{0.25, 0.5, 0, 0}}));

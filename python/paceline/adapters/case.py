@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What an adapter is asked for: PACELINE_CASE and the rank variables."""
+"""The input of an adapter: PACELINE_CASE and the rank variables."""
 
 import dataclasses
 import json
@@ -12,7 +12,7 @@ from paceline.adapters import networks
 
 
 class UsageError(Exception):
-    """The case asks for something that cannot be."""
+    """The case has an invalid or unsupported setting."""
 
 
 @dataclasses.dataclass
@@ -129,7 +129,8 @@ def check_value(key, value, kind):
 
 
 def reject_unsupported(case):
-    """What this machine cannot run; bf16 as src/paceline/case/machine.cc."""
+    """Rejects what this machine cannot run; bf16 is checked as in
+    src/paceline/case/machine.cc."""
     info = networks.NETWORKS[case.model]
     if not info.is_installed():
         raise UsageError(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What an adapter answers: JSON lines, and the times in them."""
+"""The output of an adapter: JSON lines, and the times in them."""
 
 import json
 import time
@@ -23,8 +23,9 @@ class PhaseClock:
 
 
 class SignOfLife:
-    """After a step: at most once a second a line that says how many are done, and
-    one before the window, from which the clock counts."""
+    """Called after each step: prints, at most once a second, a line with the number of
+    done steps.  `now` forces a line, as before the window, from which the clock counts.
+    """
 
     INTERVAL_NS = 1_000_000_000
 
@@ -32,7 +33,7 @@ class SignOfLife:
         self.next_ns = 0
 
     def __call__(self, step, now=False):
-        """The nanoseconds that the line took; 0 where none was due."""
+        """Returns the nanoseconds that the line took; 0 if no line was due."""
         now_ns = time.perf_counter_ns()
         if now_ns < self.next_ns and not now:
             return 0
@@ -42,5 +43,5 @@ class SignOfLife:
 
 
 def clipping(clip_norm):
-    """What the record says of the largest norm of all gradients; 0: any."""
+    """Describes, for the record, the largest norm of all gradients; 0 means no limit."""
     return f"global norm at most {clip_norm:g}" if clip_norm else "none"

@@ -20,7 +20,7 @@ _VOCABULARY = 30522
 _COMPAT_WORDS = 2000
 _MASK_TOKEN = 103
 NO_LABEL = -100
-# Of the last batch norm of a residual branch: weights.cc says why.
+# The scale of the last batch norm of a residual branch; weights.cc gives the reason.
 BRANCH_SCALE = 0.125
 _CHUNK = 1 << 20
 
@@ -50,7 +50,8 @@ def stream_of_name(name):
 
 
 def _tabulate(shape, stream, dtype, value):
-    """A contiguous tensor whose element i is value(word i of the stream)."""
+    """Returns a contiguous tensor whose element i is value(w), where w is word i of the
+    stream."""
     out = torch.empty(shape, dtype=dtype)
     flat = out.view(-1)
     for start in range(0, flat.numel(), _CHUNK):
@@ -136,8 +137,8 @@ def _fill(network, seed, element):
 
 
 def branch_ends(names):
-    """The scales of the batch norms that end residual branches: of a basic
-    block the second, of a bottleneck the third."""
+    """Returns the names of the scales of the batch norms that end residual branches: the
+    second one of a basic block, the third one of a bottleneck."""
     names = set(names)
     return {
         name

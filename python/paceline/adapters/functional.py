@@ -35,8 +35,8 @@ from paceline.adapters.network_shapes import default_classes, layers, shapes
 
 @dataclass(frozen=True)
 class Network:
-    """`shapes(size, classes)` of the parameters in PyTorch's order, and
-    `forward(ops, x)` to the logits.  `size`: the side of an image."""
+    """`shapes(size, classes)` returns the parameters' shapes in PyTorch's order, and
+    `forward(ops, x)` the logits.  `size` is the side of an image."""
 
     size: int
     channels: int
@@ -104,8 +104,8 @@ def _resnet(name):
 
 
 class _Count:
-    """An operator set on (channels, side) of images and (features, rows) of
-    texts, which counts FLOPs."""
+    """An operator set that counts FLOPs.  Its values are (channels, side) for images and
+    (features, rows) for texts."""
 
     def __init__(self, shapes):
         self.shapes, self.flops = shapes, 0
@@ -157,8 +157,8 @@ class _Count:
 
 
 def flops(network, size, classes):
-    """Of the convolutions, products and attention scores in one sample's forward
-    pass; a multiplication and an addition are two."""
+    """Returns the FLOPs of the convolutions, products and attention scores in one
+    sample's forward pass.  A multiplication and an addition count as two."""
     count = _Count(network.shapes(size, classes))
     if network.reads_text:
         network.forward(count, size, size, size)
@@ -168,20 +168,21 @@ def flops(network, size, classes):
 
 
 def is_transposed(name, shape):
-    """Whether frameworks whose linear layers are [in, out] turn a parameter of
-    PyTorch's layout around: weights of layers, not tables of rows."""
+    """Whether a parameter in PyTorch's layout is transposed in frameworks whose linear
+    layers are [in, out]: weights of layers are, tables of rows are not."""
     return len(shape) == 2 and not name.endswith("_embeddings.weight")
 
 
 def as_torch(name, value):
-    """A parameter of NHWC's and [in, out]'s layout in PyTorch's, as a view."""
+    """Returns a view, in PyTorch's layout, of a parameter in the layouts NHWC and [in,
+    out]."""
     if value.ndim == 4:
         return value.transpose(3, 2, 0, 1)
     return value.T if is_transposed(name, value.shape) else value
 
 
 def norms(names):
-    """The batch normalizations among parameters of these names."""
+    """Returns the batch normalizations among parameters of these names."""
     prefixes = (n.removesuffix(".bias") for n in names if n.endswith(".bias"))
     return [
         prefix

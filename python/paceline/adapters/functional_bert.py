@@ -12,7 +12,7 @@ _QUERY = ".attention.self.query.weight"
 
 
 class Bert:
-    """`size`: the tokens of a text where the case does not say them."""
+    """`size` is the number of tokens of a text if the case does not state it."""
 
     reads_text = True
     classes = 0
@@ -27,15 +27,16 @@ class Bert:
         ]
 
     def shapes(self, _tokens, _classes):
-        """Of the parameters, in PyTorch's order: it lists the bias of a module
-        before the parameters of the layers inside that module."""
+        """Returns the shapes of the parameters in PyTorch's order, which lists the bias
+        of a module before the parameters of the layers inside that module."""
         bias = "cls.predictions.bias"
         body = {x: s for x, s in self._shapes.items() if not x.startswith("cls.")}
         return body | {bias: self._shapes[bias]} | self._shapes
 
     def loss(self, ops, inputs, target):
-        """`inputs`: words and types, [batch, 2, tokens]; `target`: whether the
-        second sentence follows, then the hidden words, [batch, 1 + tokens]."""
+        """`inputs` are the word ids and token types, [batch, 2, tokens].  `target` is
+        whether the second sentence follows the first, then the masked words, [batch, 1 +
+        tokens]."""
         tokens = inputs.shape[2]
         scores, follows = self.forward(ops, inputs[:, 0], inputs[:, 1], tokens)
         labels = ops.reshape(target[:, 1:], (-1,))
@@ -44,7 +45,8 @@ class Bert:
         )
 
     def forward(self, ops, words, types, tokens):
-        """(scores of all words at every token, scores of `follows`)."""
+        """Returns (scores of all words at every token, scores of next-sentence
+        prediction)."""
         x = ops.lookup(_WORDS, words, padding=0)
         x = ops.add(
             ops.rows("bert.embeddings.position_embeddings", tokens),

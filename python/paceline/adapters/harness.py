@@ -20,12 +20,12 @@ from paceline.adapters.norms import WeightNorms, stride_of
 
 
 class Unsupported(Exception):
-    """The case asks for what this framework, or its adapter, has not."""
+    """The case asks for something that this framework or its adapter does not support."""
 
 
 @dataclasses.dataclass
 class Job:
-    """PACELINE_CASE, and this rank's place."""
+    """PACELINE_CASE, and the rank and world size of this process."""
 
     model: str = "resnet50"
     batch_size: int = 32
@@ -47,8 +47,8 @@ class Job:
     clip_norm: float = 0.0  # 0: none
     compiled: bool = False
     channels_last: bool = False
-    # Of no meaning outside PyTorch: the bucket, what moves bytes on GPUs; every
-    # step ends in a synchronization here.
+    # The bucket size and the engine have no meaning outside PyTorch.  Here every step ends in a
+    # synchronization.
     bucket_mb: float = 25
     engine: str = "gloo"
     sync_each_step: bool = False
@@ -62,7 +62,7 @@ class Job:
 
     @property
     def size(self):
-        """The side of an image, or tokens of a text."""
+        """Returns the side of an image, or the number of tokens of a text."""
         return self.image_size or self.sequence_length or self.network.size
 
     @property
@@ -74,11 +74,11 @@ class Job:
 
     @property
     def epsilon(self):
-        """Of AdamW."""
+        """Returns the epsilon of AdamW."""
         return 1e-6 if self.optimizer == "bert-adamw" else 1e-8
 
     def decay_of(self, shape):
-        """Weight decay of a parameter: with `bert-adamw` biases and
+        """Returns the weight decay of a parameter; with `bert-adamw`, biases and
         normalizations have none."""
         all_ = self.optimizer != "bert-adamw" or len(shape) > 1
         return self.weight_decay if all_ else 0.0
@@ -87,12 +87,12 @@ class Job:
         return functional.flops(self.network, self.size, self.classes_or_default)
 
     def weights(self):
-        """Every parameter by name, float32, as PyTorch lays it out."""
+        """Returns every parameter by name, float32, in PyTorch's layout."""
         return formula_numpy.weights(self.shapes(), self.seed)
 
     def batch(self):
-        """Images [batch, channel, row, column] and classes; or as functional_bert
-        has it."""
+        """Returns images [batch, channel, row, column] and classes; or for texts the
+        batch that functional_bert describes."""
         if self.network.reads_text:
             return formula_numpy.text_batch(
                 (self.batch_size, self.size), self.seed, self.rank, self.as_original
@@ -145,7 +145,7 @@ def peak_memory_bytes():
 
 
 def digest_of(parameters):
-    """Of the bits of all parameters, by name."""
+    """Returns a digest of the bits of all parameters, by name."""
     digest = hashlib.sha256()
     for name in sorted(parameters):
         digest.update(name.encode())
@@ -154,7 +154,7 @@ def digest_of(parameters):
 
 
 def sample_of(parameters):
-    """As WeightNorms wants it, of parameters in PyTorch's layout by name."""
+    """Returns the sample for WeightNorms from parameters in PyTorch's layout, by name."""
     return [
         value.flat[:: stride_of(value.size)].astype("float64")
         for _, value in sorted(parameters.items())
@@ -163,7 +163,8 @@ def sample_of(parameters):
 
 
 def measure(job, trainer):
-    """A step lasts from its start to the end of its work on this rank."""
+    """Measures the steps.  A step lasts from its start to the end of its work on this
+    rank."""
     alive = SignOfLife()
     norms = WeightNorms(lambda: sample_of(trainer.parameters()))
     losses = []
@@ -196,7 +197,7 @@ def measure(job, trainer):
 
 
 def run(framework, version, make_trainer, facts):
-    """Returns the exit status.  `facts`: what the record keeps of the recipe."""
+    """Returns the exit status.  `facts` are facts about the recipe for the record."""
     try:
         job = read_job()
         trainer = make_trainer(job)

@@ -10,7 +10,7 @@ from paceline.adapters import harness
 
 
 class Ops:
-    """functional.py in JAX, NHWC and HWIO."""
+    """The operators of functional.py in JAX, in the layouts NHWC and HWIO."""
 
     def __init__(self, jax, parameters):
         self.jax, self.p, self.statistics = jax, parameters, {}
@@ -106,7 +106,7 @@ class Ops:
 
 
 def laid_out(name, value):
-    """A parameter of PyTorch's layout in JAX's: HWIO, or [in, out]."""
+    """Converts a parameter from PyTorch's layout to JAX's: HWIO, or [in, out]."""
     if value.ndim == 4:
         return value.transpose(2, 3, 1, 0)
     return value.T if functional.is_transposed(name, value.shape) else value
@@ -199,7 +199,7 @@ class Trainer:
                 for _ in range(kept)
             ),
             "step": self.place(numpy.float32(0), self.whole),
-            # Each rank keeps its own.
+            # Each rank keeps its own statistics.
             "statistics": {
                 name: tuple(
                     self.place(make(weights[f"{name}.bias"]), self.split)

@@ -23,7 +23,7 @@ class Layer:
 
 
 def layers(network):
-    """In the order of the forward pass."""
+    """Returns the layers in the order of the forward pass."""
     return [
         Layer(name, kind, {p: tuple(s) for p, s in sizes.items()}, *window[:2])
         for name, kind, _flops, _bytes, window, sizes, *_ in _NETWORKS[network]["modules"]
@@ -31,7 +31,7 @@ def layers(network):
 
 
 def default_classes(network):
-    """The rows of the last linear layer."""
+    """Returns the number of rows of the last linear layer."""
     return layers(network)[-1].parameters["bias"][0]
 
 

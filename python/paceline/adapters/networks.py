@@ -21,8 +21,8 @@ from paceline.adapters import formula
 from paceline.adapters import functional_bert
 from paceline.adapters import network_shapes
 
-# What `make adapters NAME=bert` installs in a source tree, after this Python's
-# own packages.
+# The packages that `make adapters NAME=bert` installs in a source tree, searched after this
+# Python's own packages.
 _BERT = pathlib.Path(__file__).resolve().parents[3] / ".deps" / "adapters" / "bert"
 _VERSION = f"python{sys.version_info.major}.{sys.version_info.minor}"
 if (_BERT / "installed").exists():
@@ -30,10 +30,10 @@ if (_BERT / "installed").exists():
 
 
 def _import_without_operators(module):
-    """`module`, which imports torchvision, without torchvision's own __init__.
+    """Imports `module`, which imports torchvision, without torchvision's own __init__.
 
-    That file registers operators, which fails where the wheel of torchvision
-    was built for CUDA and PyTorch for CPUs.  No network needs the operators.
+    That file registers operators, which fails if the wheel of torchvision was built for
+    CUDA and PyTorch for CPUs.  No network needs the operators.
     """
     if "torchvision" not in sys.modules:
         spec = importlib.util.find_spec("torchvision")
@@ -70,8 +70,8 @@ class Plain(nn.Module):
 
 @dataclass(frozen=True)
 class Info:
-    """A row of the table; `make(image_size, classes, dropout)`, where a negative
-    dropout is the network's own.
+    """A row of the table.  In `make(image_size, classes, dropout)`, a negative dropout
+    means the network's own.
     """
 
     image_size: int
@@ -82,11 +82,11 @@ class Info:
     reads_text = False
 
     def is_installed(self):
-        """Whether the package that defines the network is there."""
+        """Whether the package that defines the network is installed."""
         return importlib.util.find_spec(self.package) is not None
 
     def source(self):
-        """The package that defines the network, with its version."""
+        """Returns the package that defines the network, with its version."""
         if self.package == "torch":
             return "paceline.adapters.networks"
         try:
@@ -95,7 +95,7 @@ class Info:
             return self.package
 
     def batch(self, case, rank, integers=False):
-        """(inputs, targets) as make_batch in C++ makes them."""
+        """Returns (inputs, targets), equal to those of make_batch in C++."""
         if case.sequence_length:
             raise ValueError("sequence_length is of texts")
         side = case.image_size or self.image_size
@@ -108,7 +108,7 @@ class Info:
         )
 
     def loss(self, model, inputs, targets, integers=False):
-        """The mean over the batch; its sum where the batch has integers."""
+        """Returns the mean loss over the batch, or the sum if the batch has integers."""
         logits = model(inputs)
         if integers:
             return formula.integer_loss(logits, targets)
@@ -117,7 +117,7 @@ class Info:
 
 @dataclass(frozen=True)
 class TextInfo:
-    """The same of a network that reads text; `make` ignores the first two."""
+    """A row for a network that reads text; `make` ignores its first two arguments."""
 
     tokens: int
     make: Callable[[int, int, float], nn.Module]

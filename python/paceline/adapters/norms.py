@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Norms of weights and of their updates, by which two trainings are compared.
 
-They are those of a sample of the parameters of more than one dimension, because
-a bias may have no gradient but a rounding error.  The same elements as
-src/paceline/rank/weight_norms.cc takes.
+They are computed on a sample of the parameters of more than one dimension, because a bias
+may have no gradient except a rounding error. src/paceline/rank/weight_norms.cc samples
+the same elements.
 """
 
 import math
@@ -13,13 +13,14 @@ FIFTH = 5
 
 
 def stride_of(elements):
-    """Elements 0, stride, 2 * stride, ... in PyTorch's layout are taken."""
+    """Returns the stride of the sample, which has elements 0, stride, 2 * stride, ... in
+    PyTorch's layout."""
     return max(1, -(-elements // SAMPLE))
 
 
 class WeightNorms:
-    """`sample()` returns one vector of float64 for each parameter of more than
-    one dimension, or None where this rank does not have all of them."""
+    """`sample()` returns one vector of float64 for each parameter of more than one
+    dimension, or None if this rank does not have all of them."""
 
     def __init__(self, sample):
         self.sample = sample
@@ -27,8 +28,8 @@ class WeightNorms:
         self.found = {}
 
     def __call__(self, done, warmup):
-        """After `done` steps, of which the fifth is looked at in the warm-up
-        alone: no measured step waits."""
+        """Called after `done` steps.  Notes the norms after the fifth step if it is a
+        warm-up step, so that no measured step waits."""
         if done == FIFTH <= warmup:
             self.note("fifth")
 

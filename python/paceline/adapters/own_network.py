@@ -22,7 +22,7 @@ from paceline.torch import job, profile
 
 
 def read_case(text):
-    """The case, its model and its strategy, which other adapters have not."""
+    """Returns the case, its model and its strategy.  Other adapters' cases have no strategy."""
     given = json.loads(text)
     model, strategy = given.pop("model", ""), given.pop("strategy", "")
     if ":" not in model or not strategy:
@@ -31,7 +31,7 @@ def read_case(text):
 
 
 class OwnNetwork:
-    """What a rank does with the user's network in place of a built-in one."""
+    """The methods in which a rank with the user's network differs from one with a built-in network."""
 
     source = exchange = ""
     subject = None
@@ -55,7 +55,7 @@ class OwnNetwork:
         return None
 
     def make_micro_batches(self):
-        """The example batch, in as many parts as there are micro-batches."""
+        """Returns the example batch, split into the micro-batches."""
         given, parts = self.subject.batch_size(), self.case.accumulate
         if given != self.case.batch_size:
             raise UsageError(
@@ -95,13 +95,13 @@ class OwnNetwork:
 
 
 class DdpRank(OwnNetwork, python_ddp.Rank):
-    """Under PyTorch's DistributedDataParallel."""
+    """A rank of the user's network under PyTorch's DistributedDataParallel."""
 
     name = "pytorch-ddp"
 
 
 class Fsdp2Rank(OwnNetwork, torch_variants.Fsdp2Rank):
-    """Under PyTorch's fully_shard."""
+    """A rank of the user's network under PyTorch's fully_shard."""
 
 
 class Training:
@@ -127,7 +127,7 @@ class Training:
         )
 
     def step(self):
-        """One step; returns its loss, None where this rank serves."""
+        """Runs one step; returns its loss, or None if this rank serves."""
         total = None
         for micro_batch in self.rank.micro_batches:
             loss = self.model.step(lambda batch=micro_batch: self.rank.loss_of(self.model, batch))
@@ -141,7 +141,7 @@ class Training:
 
 
 class PlanRank(OwnNetwork, python_ddp.Rank):
-    """Under a plan of Paceline."""
+    """A rank of the user's network under a plan of Paceline."""
 
     name = "own-network"
 
@@ -177,11 +177,12 @@ class PlanRank(OwnNetwork, python_ddp.Rank):
         return self.training.network.parameters()
 
     def parameters_digest(self):
-        """None where ranks hold different parameters, or one of them none."""
+        """Returns None if ranks hold different parameters, or if some rank holds none."""
         return f"{formula.fingerprint_all(self.whole_parameters()):016x}" if self.model.replicates else None
 
     def exchange_found(self):
-        """Bytes of the window, and steps in turn with those of a second network that communicates nothing."""
+        """Returns the bytes of the window, and the times of steps in turn with those of a second network without
+        communication."""
         plan = self.model._model
         found = {"wire": plan.wire(self.case.steps)}
         if self.world > 1 and self.exchange != "none" and plan.training_ranks == self.world:
@@ -192,7 +193,7 @@ class PlanRank(OwnNetwork, python_ddp.Rank):
 
 
 def rank_of(case, model, strategy):
-    """By what performs the strategy; those of PyTorch may have options: NAME:KEY=VALUE,..."""
+    """Returns the rank for a strategy.  Strategies of PyTorch may have options: NAME:KEY=VALUE,..."""
     name, _, options = strategy.partition(":")
     if name == "fsdp2":
         return Fsdp2Rank(case, model, strategy)

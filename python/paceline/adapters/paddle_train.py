@@ -10,7 +10,7 @@ from paceline.adapters.harness import Unsupported
 
 
 class Ops:
-    """functional.py in PaddlePaddle, NCHW."""
+    """The operators of functional.py in PaddlePaddle, in the layout NCHW."""
 
     def __init__(self, paddle, parameters, statistics):
         self.paddle, self.p, self.statistics = paddle, parameters, statistics
@@ -103,7 +103,8 @@ class Ops:
 
 
 def laid_out(name, value):
-    """A parameter of PyTorch's layout in Paddle's, whose linear is [in, out]."""
+    """Converts a parameter from PyTorch's layout to Paddle's, whose linear layers are
+    [in, out]."""
     return value.T if functional.is_transposed(name, value.shape) else value
 
 
@@ -172,7 +173,8 @@ class Trainer:
 
     @staticmethod
     def tell_cluster(job):
-        """MASTER_PORT is rank 0's; the others listen on the ports after it."""
+        """Sets the addresses of all ranks.  MASTER_PORT is rank 0's; the others listen on
+        the ports after it."""
         if job.world > 1 and os.environ["MASTER_ADDR"] != "127.0.0.1":
             raise Unsupported("several hosts: this adapter trains on one")
         port = int(os.environ.get("MASTER_PORT", 0))

@@ -28,8 +28,8 @@ from paceline.adapters.events import PhaseClock, SignOfLife, clipping, emit
 from paceline.adapters.norms import WeightNorms, stride_of
 
 
-# By the names of src/paceline/plan/optimizer.h: the class, and the constants
-# that are not its defaults.
+# By the names of src/paceline/plan/optimizer.h: the class, and those constants that differ from its
+# defaults.
 OPTIMIZERS = {
     "adam": (torch.optim.Adam, {}),
     "adamw": (torch.optim.AdamW, {}),
@@ -41,12 +41,14 @@ OPTIMIZERS = {
 
 
 def _attention_flops(query, key, value, *_, **__):
-    """Of the kernel for CPUs, which PyTorch's own counter leaves out."""
+    """Returns the FLOPs of the attention kernel for CPUs, which PyTorch's own counter
+    leaves out."""
     return sdpa_flop_count(query, key, value)
 
 
 def device_of(case):
-    """This rank's device, which is current from here on, as are the case's threads."""
+    """Returns this rank's device and makes it current.  Also sets the number of threads.
+    """
     if case.threads > 0:
         torch.set_num_threads(case.threads)
     if case.device != "cuda":
@@ -57,7 +59,7 @@ def device_of(case):
 
 
 class Rank:
-    """Everything one rank trains with."""
+    """One rank's network, optimizer and batches, with the training step."""
 
     name = "pytorch-ddp"
     exchange = "DistributedDataParallel"
@@ -72,7 +74,7 @@ class Rank:
         network = self.make_network()
         self.parameter_count = sum(p.numel() for p in network.parameters())
         self.flops = self.count_flops(network)
-        # Before wrapping, as the original benchmark does.
+        # The optimizer is made before the network is wrapped, as in the original benchmark.
         self.optimizer = self.make_optimizer(network)
         self.model = self.wrap(network)
         self.scaler = None
@@ -129,7 +131,7 @@ class Rank:
         ]
 
     def count_flops(self, network):
-        """Of the products in one sample's forward pass."""
+        """Returns the FLOPs of the products in one sample's forward pass."""
         inputs, target = self.micro_batches[0]
         info = networks.NETWORKS[self.case.model]
         attention = torch.ops.aten._scaled_dot_product_flash_attention_for_cpu
@@ -143,8 +145,8 @@ class Rank:
 
     def make_optimizer(self, network):
         case = self.case
-        # PyTorch's loop and its fused kernel round the odd end of a tensor
-        # differently; Paceline's update is the fused one.
+        # PyTorch's unfused and fused kernels round the last elements of a tensor differently;
+        # Paceline's update rounds as the fused kernel.
         fused = True if self.best or self.case.dump != "none" else None
         if case.optimizer != "sgd":
             kind, constants = OPTIMIZERS[case.optimizer]
@@ -168,8 +170,8 @@ class Rank:
             fused=fused,
         )
         if fused and case.momentum:
-            # The fused kernel leaves momentum that it finds missing as memory
-            # was, where loss scaling skips the first step.
+            # If loss scaling skips the first step, the fused kernel leaves missing momentum
+            # uninitialized.
             for parameter in network.parameters():
                 sgd.state[parameter]["momentum_buffer"] = torch.zeros_like(
                     parameter
@@ -224,7 +226,8 @@ class Rank:
         self.optimizer.zero_grad(set_to_none=True)
 
     def parameters_digest(self):
-        """Of the bits of all parameters; None where no rank has them all."""
+        """Returns a digest of the bits of all parameters; None if no rank has them all.
+        """
         fingerprint = formula.fingerprint_all(self.whole_parameters())
         return f"{fingerprint:016x}"
 
@@ -232,12 +235,12 @@ class Rank:
         return self.optimizer_parameters()
 
     def whole_weights(self):
-        """Whole parameters of more than one dimension; None where no rank has
+        """Returns the whole parameters of more than one dimension; None if no rank has
         them all."""
         return [p for p in self.whole_parameters() if p.dim() > 1]
 
     def sample_weights(self):
-        """As WeightNorms wants it."""
+        """Returns the sample for WeightNorms."""
         weights = self.whole_weights()
         if weights is None:
             return None
@@ -293,21 +296,22 @@ class Rank:
             torch.cuda.synchronize(self.device)
 
     def peak_memory_bytes(self):
-        """Of the device's allocator on cuda, of the process on cpu."""
+        """Returns the peak of the device's allocator on cuda, of the process on cpu."""
         if self.device.type == "cuda":
             return torch.cuda.max_memory_allocated(self.device)
         with open("/proc/self/status", encoding="utf-8") as file:
             return int(re.search(r"VmHWM:\s+(\d+) kB", file.read())[1]) * 1024
 
     def exchange_found(self):
-        """More keys of the event `end`, about what crossed."""
+        """Returns further keys of the event `end`, about the communicated bytes."""
         return {}
 
     def version(self):
         return torch.__version__
 
     def network_facts(self):
-        """Of the event `environment`: what depends on where the network is from."""
+        """Returns those keys of the event `environment` that depend on the origin of the
+        network."""
         info = networks.NETWORKS[self.case.model]
         layout = "NHWC" if self.case.channels_last else "NCHW"
         return {
@@ -343,9 +347,9 @@ class Rank:
 
 
 def measure(rank):
-    """A step lasts from the start of its forward to that of the next one, less
-    the line between them where one was due; the last one to the end of the
-    device's work."""
+    """Measures the steps.  A step lasts from the start of its forward pass to that of the
+    next one, less the time of the progress line between them.  The last step lasts to the
+    end of the device's work."""
     case = rank.case
     alive = SignOfLife()
     norms = WeightNorms(rank.sample_weights)
@@ -392,7 +396,8 @@ def measure(rank):
 
 
 def dump(rank):
-    """Every step's averaged gradients and updated parameters, as fingerprints."""
+    """Prints the fingerprints of every step's averaged gradients and updated parameters.
+    """
     named = dict(rank.model.module.named_parameters())
     for index in range(rank.case.warmup + rank.case.steps):
         gradients = {}
@@ -435,8 +440,8 @@ def main(make_rank=Rank):
 
 
 def leave(status):
-    """Ends the process without the interpreter's end, which a thread of PyTorch
-    that is still there aborts."""
+    """Ends the process without the interpreter's shutdown, which a running thread of
+    PyTorch would abort."""
     sys.stdout.flush()
     sys.stderr.flush()
     os._exit(status)

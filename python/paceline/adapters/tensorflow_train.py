@@ -15,7 +15,7 @@ os.environ["CUDA_VISIBLE_DEVICES"] = "-1"
 
 
 class Ops:
-    """functional.py in TensorFlow, NHWC and HWIO."""
+    """The operators of functional.py in TensorFlow, in the layouts NHWC and HWIO."""
 
     def __init__(self, tf, parameters):
         self.tf, self.p, self.statistics = tf, parameters, {}
@@ -119,7 +119,7 @@ class Ops:
 
 
 def laid_out(name, value):
-    """A parameter of PyTorch's layout in TensorFlow's: HWIO, or [in, out]."""
+    """Converts a parameter from PyTorch's layout to TensorFlow's: HWIO, or [in, out]."""
     if value.ndim == 4:
         return value.transpose(2, 3, 1, 0)
     return value.T if functional.is_transposed(name, value.shape) else value
@@ -146,7 +146,7 @@ class Trainer:
                 for name, value in self.variables.items()
             }
             self.count = tf.Variable(0.0)
-            # Each rank keeps its own, as PyTorch without broadcast_buffers.
+            # Each rank keeps its own statistics, as PyTorch does without broadcast_buffers.
             self.statistics = {
                 name: (self.of_rank(tf.zeros_like(bias)), self.of_rank(tf.ones_like(bias)))
                 for name in functional.norms(self.variables)
@@ -164,7 +164,8 @@ class Trainer:
 
     @staticmethod
     def tell_cluster(job):
-        """MASTER_PORT is rank 0's; the others listen on the ports after it."""
+        """Sets the addresses of all workers.  MASTER_PORT is rank 0's; the others listen
+        on the ports after it."""
         if os.environ["MASTER_ADDR"] != "127.0.0.1":
             raise Unsupported("several hosts: this adapter trains on one")
         port = int(os.environ["MASTER_PORT"])
@@ -203,7 +204,7 @@ class Trainer:
         with tf.GradientTape() as tape:
             tape.watch(values)
             loss = self.job.network.loss(ops, self.inputs, self.target)
-        # Those of tables come as rows with their places.
+        # Gradients of embedding tables come as rows with their indices.
         gradients = [
             tf.convert_to_tensor(one) for one in tape.gradient(loss, values)
         ]

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One rank of PyTorch in other ways than DistributedDataParallel: the first
-argument says which.  The rest is python_ddp.py's."""
+"""One rank of PyTorch with another method than DistributedDataParallel, which the first
+argument names.  Everything else is as in python_ddp.py."""
 
 import collections
 import importlib.metadata
@@ -20,8 +20,8 @@ def version_of(package):
 
 
 class Fsdp2Rank(python_ddp.Rank):
-    """fully_shard of every module that has parameters of its own; parameters
-    that modules share, such as a tied decoder's, are the whole network's."""
+    """Applies fully_shard to every module that has parameters of its own.  Parameters
+    that modules share, such as those of a tied decoder, belong to the whole network."""
 
     name = "pytorch-fsdp2"
     exchange = "fully_shard: all-gather and reduce-scatter, one group a module"

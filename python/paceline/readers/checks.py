@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a reader must call: strict numbers, and comparisons of what a log says twice.
-
-A printed figure stands for the interval of all values that print alike: 9.38 is
-[9.375, 9.385].  Two statements contradict each other where no values in their intervals
-agree.  There is no other tolerance, but for the rounding of this file's own arithmetic.
+"""Functions that readers must call: strict numbers, and comparisons of values that a log states twice.
+A printed figure stands for the interval of all values that are printed alike: 9.38 is [9.375, 9.385].  Two statements
+contradict each other if no values in their intervals agree.  There is no other tolerance, except for the rounding of
+this file's own arithmetic.
 """
 
 import re
@@ -18,7 +17,7 @@ _LONGEST = 40  # characters of a number
 
 
 class Invalid(Exception):
-    """What a log says is unknown or contradicts itself; begins with the place, path:line."""
+    """A statement of a log is unknown or contradicts another one.  The text begins with the place, path:line."""
 
     def __init__(self, place, sentence: str):
         super().__init__(f"{getattr(place, 'place', place)}: {sentence}")
@@ -62,7 +61,7 @@ class Figure:
 
 
 def figure(text: str, place, name: str, *, least: float = None) -> Figure:
-    """The number that is the whole of `text`: 12, 12,345, 0.5, 1.2e3.  Anything else is invalid."""
+    """Parses the whole of `text` as a number: 12, 12,345, 0.5, 1.2e3.  Raises Invalid for any other text."""
     match = _NUMBER.fullmatch(text) if len(text) <= _LONGEST else None
     if not match or not (match[2] or match[3]):
         raise Invalid(place, f"{name}: '{shown(text)}' is not a number")
@@ -80,7 +79,7 @@ def exactly(value, place=None, name: str = "a number") -> Figure:
 
 
 def count(text: str, place, name: str, *, least: int = 0, most: int = 2**62) -> int:
-    """The integer that is the whole of `text`: 12 or 12,345."""
+    """Parses the whole of `text` as an integer: 12 or 12,345."""
     match = _NUMBER.fullmatch(text) if len(text) <= _LONGEST else None
     if not match or not match[2] or match[3] is not None or match[4]:
         raise Invalid(place, f"{name}: '{shown(text)}' is not an integer")
@@ -99,11 +98,11 @@ def _interval(one) -> tuple:
 
 
 def check_product(product: Figure, factors, sentence: str, *, place=None) -> None:
-    """`product` = the product of `factors`, figures or exact numbers, none of them negative.
+    """Checks that `product` is the product of `factors`, figures or exact numbers, none of them negative.
 
-    Use it for busbw = algbw x factor, size = algbw x time, samples = throughput x clock,
-    global batch = batch x ranks.  `sentence` says what the log says twice; the message adds
-    both figures.  The units are the caller's: pass 1e3 and the like as factors.
+    Use it for busbw = algbw x factor, size = algbw x time, samples = throughput x clock, global batch = batch x ranks.
+    `sentence` names the quantity that the log states twice; the message adds both figures.  The caller is responsible
+    for the units: pass 1e3 and the like as factors.
     """
     low = high = middle = 1.0
     for one in factors:
@@ -125,7 +124,7 @@ def _named(one) -> str:
 
 
 def check_count(said: int, listed: int, what: str, place, where: str = "") -> None:
-    """A declared number of ranks, steps or rows is the number of those that the log lists."""
+    """Checks that a stated number of ranks, steps or rows equals the number of those that the log lists."""
     if said != listed:
         raise Invalid(
             place, f"the log says {said} {what}, and it lists {listed}{where}"
@@ -133,7 +132,7 @@ def check_count(said: int, listed: int, what: str, place, where: str = "") -> No
 
 
 def one_of(name: str, known, what: str, place):
-    """known[name], or invalid by name: an unknown operation, column, unit or program."""
+    """Returns known[name].  Raises Invalid for an unknown operation, column, unit or program."""
     if name not in known:
         names = ", ".join(str(one) for one in known)
         raise Invalid(
@@ -143,8 +142,8 @@ def one_of(name: str, known, what: str, place):
 
 
 def check_mean(means: list, values: list, sentence: str, place, *, times: float = 1) -> None:
-    """The mean of the figures `means` is `times` the mean of the figures `values`, which follow
-    them in the log: what a log says of its own rates."""
+    """Checks that the mean of the figures `means` is `times` the mean of the figures `values`, which follow them in the
+    log: statements of a log about its own rates."""
     said = [sum(ends) / len(means) for ends in zip(*map(_interval, means))]
     found = [times * sum(ends) / len(values) for ends in zip(*map(_interval, values))]
     room = _ARITHMETIC * max(found[1], said[1])
@@ -157,8 +156,8 @@ def check_mean(means: list, values: list, sentence: str, place, *, times: float 
 
 
 def check_spread(said: Figure, values: list, factor: float, sentence: str, place) -> None:
-    """`said` is `factor` times the standard deviation of the figures `values`, of all of them.  It
-    moves by no more than the values do, since a deviation is a distance from their mean."""
+    """Checks that `said` is `factor` times the standard deviation of all figures `values`.  Its tolerance is that of
+    the values, because a deviation is a distance from their mean."""
     middle = sum(one.value for one in values) / len(values)
     spread = factor * (sum((one.value - middle) ** 2 for one in values) / len(values)) ** 0.5
     room = factor * max(one.half for one in values) + said.half + _ARITHMETIC * spread

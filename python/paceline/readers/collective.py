@@ -25,7 +25,7 @@ ELEMENT_BYTES = {
 
 
 def engine_of(devices) -> str:
-    """By the names of devices."""
+    """Returns the engine, nccl or rccl, by the names of devices."""
     amd = any(re.search(r"\bAMD\b|Instinct|Radeon|gfx\d", name) for name in devices)
     return "rccl" if amd else "nccl"
 
@@ -48,13 +48,13 @@ def operation_of(program: str, place) -> str:
 
 
 def check_columns(program: str, op, root, place) -> None:
-    """`op` (none: no reduction) and `root` (-1: no root) are those of the program's operation;
-    None where the table has no such column."""
+    """Checks that `op` (none: no reduction) and `root` (-1: no root) fit the program's operation.  None means that the
+    table has no such column."""
     operation, reduces, rooted = OPERATIONS[program]
     if op is not None:
         if op != "none":
             one_of(op, REDUCTIONS, "reduction", place)
-        # sendrecv_perf names the reduction of its option -o, which it does not do.
+        # sendrecv_perf prints the reduction of its option -o although it reduces nothing.
         if (op != "none") != reduces and program != "sendrecv_perf":
             raise Invalid(
                 place,
@@ -70,8 +70,8 @@ def check_columns(program: str, op, root, place) -> None:
 def check_row(
     operation: str, ranks: int, size: int, count: int, dtype: str, place
 ) -> None:
-    """Size, elements and type say the same; of all-gather and reduce-scatter the elements are
-    those of one rank or of all, by the program's version."""
+    """Checks that size, elements and type agree.  For all-gather and reduce-scatter the elements are those of one rank
+    or of all, depending on the program's version."""
     width = one_of(dtype, ELEMENT_BYTES, "type", place)
     shares = (1, ranks) if operation in ("all-gather", "reduce-scatter") else (1,)
     if all(count * width * share != size for share in shares):
@@ -91,7 +91,7 @@ def check_rates(
     *,
     cpu_time: bool = False,
 ) -> None:
-    """busbw = algbw x factor; size = algbw x time, but where the time is the CPU's."""
+    """Checks busbw = algbw x factor, and size = algbw x time unless the time is the CPU's."""
     check_product(
         bus,
         (algorithm, bus_factor(operation, ranks)),
@@ -106,7 +106,7 @@ def check_rates(
         )
 
 
-# Options of the programs whose values their settings repeat.
+# Options of the programs whose values are also printed among the settings.
 _OPTIONS = {
     "t": "nthreads",
     "g": "ngpus",
@@ -118,7 +118,7 @@ _OPTIONS = {
 
 
 def check_options(words: str, said: dict, place, where: str = "") -> None:
-    """The options in the command line `words` are those that `said` has by their letters."""
+    """Checks that the options in the command line `words` have the values of `said`, by option letter."""
     for letter, name in _OPTIONS.items():
         given = re.findall(rf"\s(?:-{letter}[ =]?|--{name}[ =])(\d{{1,9}})(?!\S)", words)
         if given and said.get(letter) is not None:
@@ -126,5 +126,5 @@ def check_options(words: str, said: dict, place, where: str = "") -> None:
 
 
 def reduction_of(program: str, op):
-    """What the operation reduces with; None where it reduces nothing, or the log does not say."""
+    """Returns the reduction operator; None if the operation reduces nothing, or the log does not state it."""
     return op if OPERATIONS[program][1] and op != "none" else None

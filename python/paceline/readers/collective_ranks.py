@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Who takes part in an operation: ranks, hosts, devices and groups, as a log lists them."""
+"""The participants of an operation: ranks, hosts, devices and groups, as a log lists them."""
 
 from .checks import Invalid, check_count
 from .record import warning
 
 
 def ranks_of(devices: list, place) -> tuple:
-    """(ranks, ranks per host, warnings) of devices as (rank, group, host, bus id, place), of
-    which each rank has one.  Of several groups at once it is the group of rank 0 that is timed.
+    """Returns (ranks, ranks per host, warnings).  `devices` are (rank, group, host, bus id, place), one for each rank.
+    If there are several groups, the timed group is that of rank 0.
     """
     seen = {}
     for rank, _, _, _, where in devices:

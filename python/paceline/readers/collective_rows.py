@@ -16,9 +16,9 @@ _SINGLE = "times of iterations on the slowest process (-I), of all rows of this 
 
 
 def check_repeats(rows: list) -> None:
-    """Rejects a row that is there twice.  `rows` are (head, all of the row, place); the head is what
-    is measured.  Runs of several cycles (-N) measure all heads again, and of no bytes times are so
-    short that they may be alike."""
+    """Rejects repeated rows.  `rows` are (head, the whole row, place); the head is the measured configuration (size,
+    type, ...).  Runs of several cycles (-N) measure all heads again.  Rows of 0 bytes may be equal because their times
+    are so short."""
     heads = [head for head, _, _ in rows]
     period = next(
         (n for n in range(2, len(heads) // 2 + 1) if heads[n:] == heads[:-n]),
@@ -32,7 +32,7 @@ def check_repeats(rows: list) -> None:
 
 
 def is_again(seen: dict, same: str, place, what: str, note) -> bool:
-    """Whether `same` is in `seen`, {what tells copies apart: its place}, of which `note` is told; else it is put there."""
+    """Returns whether `same` is a key of `seen`, {text: its place}; if so, tells `note`, else adds it."""
     if same not in seen:
         seen[same] = place
         return False
@@ -41,8 +41,8 @@ def is_again(seen: dict, same: str, place, what: str, note) -> bool:
 
 
 def joined(rows: list):
-    """What the same processes measured several times (-N, or sizes that are rounded to one) as one row
-    with all times, since it is no run of its own."""
+    """Merges rows that the same processes measured several times (-N, or sizes that are rounded to one) into one row
+    with all times, because they are not separate runs."""
     found = {}
     for size, out, into, row in rows:
         head = (size, out is None, into is None, *(row.get(key) for key in ("operation", "dtype", "op", "root")))
@@ -54,7 +54,7 @@ def joined(rows: list):
 
 
 def _together(places: list):
-    """The figures of one place of several rows."""
+    """Merges the figures of one place of several rows."""
     if len(places) == 1 or places[0] is None:
         return places[0]
     wrong = [one["wrong"] for one in places]
@@ -66,7 +66,7 @@ def _together(places: list):
 
 
 def is_wrong(one: dict) -> bool:
-    """Of one place's figures, of which old versions mark the wrong ones and do not count them."""
+    """Returns whether one place has wrong values.  Old versions mark wrong values and do not count them."""
     return bool(one["wrong"] or one.get("marked"))
 
 
@@ -77,7 +77,8 @@ def _times(one: dict) -> list:
 def row_record(
     shared: dict, warnings: list, size: int, out: dict, into: dict = None, **row
 ) -> dict:
-    """A record of one row; `shared` are keys of all of them.  A row without `out` is a record in place."""
+    """Makes the record of one row; `shared` are keys that all rows have.  A row without `out` becomes an in-place
+    record."""
     place = "out-of-place" if out else "in-place"
     out, into = (out, into) if out else (into, None)
     found = list(warnings)

@@ -78,10 +78,10 @@ class _Log:
 
     def _begin_run(self) -> None:
         self.run = Run()
-        self._lines = {}  # that said it in this run
+        self._lines = {}  # the lines of this run that stated them
 
     def ends_with(self, line) -> bool:
-        """Takes in a line; whether it ends a run."""
+        """Processes a line.  Returns whether it ends a run."""
         text = line.text
         if _RESULT.search(text):
             return self._takes_result(line)
@@ -171,7 +171,7 @@ class _Log:
         return stated
 
     def _check_ranks(self, ranks: int, line) -> None:
-        """Ranks that only serve print nothing and are not counted."""
+        """Checks the number of ranks.  Ranks that only serve print nothing and are not counted."""
         serves = "placement=apart" in (self.head.get("strategy") or "")
         of_head = self.head.get("ranks")
         for said, where in (

@@ -34,7 +34,8 @@ _NAME = re.compile(
 
 
 def said_by_name(path: str) -> dict:
-    """The keys of a configuration that the name of the file says; of ranks, how many train."""
+    """Returns the keys of a configuration that the file name states.  `ranks` counts the ranks that
+    train."""
     name = os.path.basename(path).removesuffix(".gz")
     match = _NAME.fullmatch(name.rpartition(".")[0] or name)
     if not match:

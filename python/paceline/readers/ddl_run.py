@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One run in a log of a synthetic benchmark: its workers' rates, what the log says of them, its record."""
+"""One run in a log of a synthetic benchmark: the rates of its workers, the stated values, and its record."""
 
 from .checks import Invalid, check_count, check_mean, check_spread, count, figure
 from .record import rank, run_record, warning
@@ -27,12 +27,12 @@ class Run:
         return all(one.ended for one in self.workers)
 
     def says(self, what: str, value, line):
-        """What each line of results of a run must say alike."""
+        """Records a value that all result lines of a run must agree on."""
         if self.said.setdefault(what, value) != value:
             raise Invalid(line, f"the {what} is {value} here, and {self.said[what]} before, in one run")
 
     def begins(self, line) -> None:
-        """A worker's first lines, which all workers write before one of them ends."""
+        """Checks a worker's first lines, which all workers write before one of them ends."""
         if self._means or self._totals:
             raise Invalid(line, "a run begins before the 'Total' line of the one before it")
 
@@ -63,7 +63,7 @@ class Run:
         max(own, key=lambda one: len(one.rates)).ended = True
 
     def check(self, line) -> None:
-        """Compares ranks, iterations and rates with what the log says of them."""
+        """Compares ranks, iterations and rates with the values that the log states."""
         ranks, workers = self.said["number of devices"], len(self.workers)
         lengths = {len(one.rates) for one in self.workers}
         if ranks % workers != 0 or len(lengths) > 1:
@@ -94,7 +94,7 @@ class Run:
             check_spread(self._totals[0][1], rates, ranks * _CONFIDENCE, "the interval of the total", line)
 
     def record(self, stated: dict, *, also_serve: int, experiment: str, run: int) -> dict:
-        """`also_serve`: ranks that only serve and print nothing."""
+        """`also_serve`: the number of ranks that only serve and print nothing."""
         ranks, workers = self.said["number of devices"], self.workers
         each = ranks // len(workers)
         times = [[round(1e9 * stated["batch_size"] / rate.value) for rate in one.rates] for one in workers]
@@ -102,7 +102,7 @@ class Run:
         samples = [rank(times[one // each], rank=one, device=device) for one in range(ranks)]
         samples += [rank([], rank=ranks + one, device=device) for one in range(also_serve)]
         return run_record(
-            stated, samples, experiment=experiment, run=run, warnings=[_one_for_all(len(workers))] if each > 1 else []
+            stated, samples, experiment=experiment, run=run, warnings=[_few_ranks_warning(len(workers))] if each > 1 else []
         )
 
 
@@ -113,7 +113,7 @@ def _rate(text: str, line):
     return rate
 
 
-def _one_for_all(workers: int) -> dict:
+def _few_ranks_warning(workers: int) -> dict:
     one = workers == 1
     return warning(
         "rank-0-for-all",

@@ -98,7 +98,7 @@ def _samples(result, ranks: list, place: Place, *, may_be_empty: bool) -> list:
 
 
 def _text(report: dict, key: str, source):
-    """Older versions have not all keys; the version of CUDA may be null."""
+    """Returns the text of a key.  Older versions do not have all keys; the version of CUDA may be null."""
     return None if report.get(key) is None else member(report, key, str, source)
 
 
@@ -109,7 +109,7 @@ def _size(report: dict, source):
 
 
 def _printed(value) -> str:
-    """As Python prints it, which is how the benchmark's diff.py shows what reports say."""
+    """Returns a value as Python prints it, because the benchmark's diff.py shows the values of reports in this form."""
     plain = _plain(value)
     return plain if isinstance(plain, str) else repr(plain)
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A log of DLPerf.  What was run is in its name, .../2n8g/rn50_b128_fp32_3.log, and the steps are in
-lines of the framework's own.  The window is 100 steps after 20, for every framework."""
+"""A log of DLPerf.  Its path states the configuration, .../2n8g/rn50_b128_fp32_3.log, and the steps are in lines of the
+framework.  For every framework, 20 steps are skipped and 100 steps are measured."""
 
 import os
 import re
@@ -19,7 +19,7 @@ _MODELS = {"rn50": "ResNet-50-v1.5", "r50": "ResNet-50-v1.5"}
 
 
 class Name:
-    """What the path says."""
+    """The configuration that the path states."""
 
     def __init__(self, path: str):
         place, file = _parts(path)

@@ -5,7 +5,7 @@
 import re
 from dataclasses import dataclass
 
-# What the number of a line is.
+# The meaning of the number in a line.
 STAMP = "stamp"  # the line's time: the step ended then
 SECONDS = "seconds"  # how long the step took
 MILLISECONDS = "milliseconds"
@@ -25,14 +25,15 @@ MINDSPORE = "epoch time: "
 @dataclass(frozen=True)
 class Format:
     framework: str
-    marker: str  # a line of a step holds it
+    marker: str  # a line of a step contains it
     measure: str
     number: str  # regular expression of the number, or of the stamp
-    step: str  # of the step's number, the product of its groups; empty: lines are counted
+    step: str  # regular expression of the step's number, the product of its groups; empty: lines are counted
     last_skipped: int  # the number of the last step before the window
     extractor: str  # what DLPerf computes from it
     first_counted: int = 1  # the step of the first line, where lines are counted
-    # What a line says twice: seconds, samples/s, first and last step; the mean of all times before it; a rate.
+    # Further values of a line, which are checked: seconds, samples/s, first and last step; the mean
+    # of all times so far; a rate.
     clocked: str = ""
     averaged: str = ""
     rated: str = ""  # samples/s of all devices, in that step or since the line before
@@ -123,7 +124,7 @@ FORMATS = (
         19,
         "mean of batch / elapse",
     ),
-    # A step of all nodes counts as many steps as there are nodes.
+    # Each node's step counts, so one step of all nodes counts as many steps as there are nodes.
     Format(
         "PaddlePaddle",
         " speed: ",
@@ -155,7 +156,7 @@ FORMATS = (
     Format(
         "TensorFlow 2.x", "Train Step: ", STAMP, _ABSL, r"Train Step: (\d{1,9})/", 20, "stamps of lines 20 and 120"
     ),
-    # A rank writes a line of the loss, which has the step, then one of times.
+    # A rank writes a line with the loss, which has the step, and then a line with the times.
     Format(
         "MindSpore",
         MINDSPORE,

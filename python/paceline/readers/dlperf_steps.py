@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The steps in a log of DLPerf: which line is of which step, and how long each step took."""
+"""Finds the steps in a log of DLPerf: the step of each line, and the duration of each step."""
 
 import re
 from datetime import datetime
@@ -8,13 +8,13 @@ from .checks import Invalid, check_count, check_mean, check_product, count, exac
 from .dlperf_formats import EPOCHS, FORMATS, GLOBAL_RATE, MILLISECONDS, MINDSPORE, SECONDS, STAMP, STEP_RATE
 
 _LEAP_YEAR = 2020  # for stamps without a year, since it has all days
-_MOST_BETWEEN = 1.1  # times what the steps took, from one line to the next
-_OTHER_TIMER = 0.1  # by which the rates of a window may differ from its stamps
+_MOST_BETWEEN = 1.1  # limit of the time between two lines over the time of their steps
+_OTHER_TIMER = 0.1  # largest relative difference of rates from stamps
 _MINDSPORE_STEP = re.compile(r"epoch: .*step: ")
 
 
 def steps_of(source, name):
-    """The steps in the first format that the log has lines of; None where it has none."""
+    """Returns the steps in the first format whose lines the log has; None if it has none."""
     lines = _with_steps(source.lines)
     for form in FORMATS:
         marked = [(line, text) for line, text in lines if form.marker in text]
@@ -30,7 +30,8 @@ def steps_of(source, name):
 
 
 def _with_steps(lines: list) -> list:
-    """(line, text): a line of MindSpore's times has the last line before it that has a step."""
+    """Returns pairs of a line and its text.  A line with MindSpore's times gets the text of the last line before it
+    that has a step."""
     found, named = [], ""
     for line in lines:
         text = line.text
@@ -49,10 +50,10 @@ class Steps:
         self.counted = not form.step.pattern
         self._averages = {}  # the mean of all times up to a step
         self._rates = {}  # samples/s of all devices up to a step
-        self._clocks = {}  # by the last step of a line: (the step before the first one, their seconds)
+        self._clocks = {}  # by the last step of a line: (the step before its first one, the seconds of its steps)
 
     def take(self, line, text: str) -> bool:
-        """Takes in a line with the format's marker; False where it is of a step and not understood."""
+        """Processes a line with the format's marker.  Returns False if it belongs to a step but cannot be parsed."""
         form = self.form
         number = form.number.search(text)
         step = len(self.by_step) + form.first_counted if self.counted else self._number(text, line)
@@ -115,7 +116,7 @@ class Steps:
         return steps
 
     def _check_clock(self, line) -> None:
-        """Samples are rate x seconds, where a line says all of them."""
+        """Checks that samples = rate x seconds if a line states all three."""
         found = self.form.clocked.search(line.text) if self.form.clocked.pattern else None
         if found:
             first, last = (count(found[k], line, "steps", most=10**9) for k in (3, 4))
@@ -132,7 +133,8 @@ class Steps:
         return self._between_stamps(begin, end) if self.form.measure == STAMP else self._timed(begin, end)
 
     def _between_stamps(self, begin: int, end: int) -> list:
-        """A stamp is the end of its step; the steps between two stamps are taken to be equally long."""
+        """Returns step durations from stamps.  A stamp is the end of its step; the steps between two stamps are assumed
+        to be equally long."""
         for border in (begin, end):
             if border not in self.by_step:
                 raise Invalid(
@@ -152,7 +154,8 @@ class Steps:
         return step_ns
 
     def _check_rates(self, begin: int, step_ns: list) -> None:
-        """The samples of the window by its rates are those of the name: batch and devices."""
+        """Checks that the number of samples in the window, by its rates, fits the batch and the devices that the path
+        states."""
         samples = self.name.batch * self.name.devices
         told = [(ns, self._rates[begin + k]) for k, ns in enumerate(step_ns, 1) if begin + k in self._rates]
         by_rates = sum(samples / rate.value for _, rate in told)
@@ -165,7 +168,7 @@ class Steps:
             )
 
     def _check_stamps(self, before: int, step: int, seconds: float, line) -> None:
-        """The time between two lines is that of the steps, and a little for what is between them."""
+        """Checks that the time between two lines is that of the steps, plus at most a little for work between them."""
         first, clock = self._clocks.get(step, (None, None))
         if first == before and not clock.low <= seconds <= _MOST_BETWEEN * clock.high:
             raise Invalid(
@@ -173,7 +176,7 @@ class Steps:
             )
 
     def _timed(self, begin: int, end: int) -> list:
-        """Where each rank has a time of its own, the slowest counts."""
+        """Returns step durations.  If each rank prints its own time, that of the slowest rank counts."""
         steps = [step for step in range(begin + 1, end + 1) if step in self.by_step]
         if len(steps) != end - begin:
             raise Invalid(self.source, f"{len(steps)} of the {end - begin} steps after step {begin} have a line")
@@ -194,7 +197,7 @@ class Steps:
         return [round(1e9 * max(self._seconds(value) for value, _ in self.by_step[step])) for step in steps]
 
     def _check_averages(self, end: int) -> None:
-        """The printed means are those of the printed times, from the first step on."""
+        """Checks that the printed means are the means of the printed times, from the first step on."""
         times = []
         for step in range(end + 1):
             if step not in self.by_step or self._averages.get(step) is None:
@@ -205,7 +208,7 @@ class Steps:
 
 
 def _nanoseconds(stamp, line) -> int:
-    """A stamp on a common scale."""
+    """Converts a stamp to nanoseconds on a common scale."""
     parts = stamp.groups()
     if len(parts) == 1:
         return figure(parts[0], line, "the stamp").times(10**9)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Steps, samples and epochs of a training with Hugging Face's Trainer, as its log says them in several ways.
+"""Steps, samples and epochs of a training with Hugging Face's Trainer, each of which its log states in several ways.
 
-`head` has (value, line) of what the head says; `rate` are two figures, of which the product is a number
-of steps or of samples: the Trainer's rate and its runtime.
+`head` has (value, line) of each value in the head.  `rate` has two figures, the Trainer's rate and its runtime, whose
+product is a number of steps or of samples.
 """
 
 import re
@@ -21,12 +21,12 @@ def number_of(end: dict, name: str, line) -> Figure:
 
 
 def full_bars(line) -> set:
-    """The steps of progress bars that are full, 174/174 [01:27<00:00, ...]."""
+    """Returns the step counts of progress bars that are full, 174/174 [01:27<00:00, ...]."""
     return {int(whole) for done, whole in _BAR.findall(line.text) if done == whole}
 
 
 def count_steps(head: dict, bars: set, rate: list, line) -> int:
-    """The steps that were done; `rate` says those that were planned."""
+    """Returns the number of steps that were done; `rate` gives the number of planned steps."""
     said = {"Total optimization steps": head["steps"]} if "steps" in head else {}
     output = _OUTPUT.search(line.text)
     if output:
@@ -47,7 +47,8 @@ def count_steps(head: dict, bars: set, rate: list, line) -> int:
 
 
 def check_samples(head: dict, steps: int, rate: list, epoch, line) -> None:
-    """The Trainer counts examples x epochs, or, where the number of steps was given, steps x batch."""
+    """Checks the number of samples.  The Trainer counts examples x epochs or, if the number of steps was given, steps x
+    batch."""
     batch, examples, epochs = (head.get(name, (None,))[0] for name in ("batch", "samples", "epochs"))
     counted = [steps * batch]
     if examples and epochs and epochs != ENDLESS:
@@ -78,7 +79,7 @@ def _check_epochs(examples: int, batch: int, epochs: int, steps: int, line) -> N
 
 
 def _check_end(least: float, most: float, epoch: Figure, steps: int) -> None:
-    """A training that ended early has rates of all its planned steps."""
+    """Checks a training that ended early, whose rates count all planned steps."""
     if epoch.high < least or epoch.low > most:
         raise Invalid(
             epoch.place,

@@ -41,7 +41,7 @@ def recognizes(source) -> bool:
 
 
 class Lines:
-    """A log that is taken line by line: all its steps are in its last dict."""
+    """A log that is read line by line.  Only its last dict states the time of the steps."""
 
     whole = True
 
@@ -52,7 +52,7 @@ class Lines:
         self._head, self._loss, self._end, self._continued = {}, None, None, None
 
     def take(self, line):
-        """The Steps of the whole training, where the line says them; None for any other line."""
+        """Returns the Steps of the whole training if the line has the last dict; None for any other line."""
         self._take_head(line)
         self.done |= full_bars(line)
         said = _dict_of(line)

@@ -20,8 +20,8 @@ class Printed(float):
 
 
 def parse(text: str, path: str, first_line: int = 1):
-    """The value that `text` holds.  Floating-point numbers are Printed; NaN and infinities are
-    values that number() rejects by name."""
+    """Parses `text`.  Floating-point numbers become Printed; NaN and infinities are kept, and
+    number() rejects them by name."""
     values = parse_several(text, path, first_line)
     if len(values) != 1:
         raise Invalid(f"{path}:{first_line}", f"holds {len(values)} values of JSON, not one")
@@ -29,7 +29,7 @@ def parse(text: str, path: str, first_line: int = 1):
 
 
 def parse_several(text: str, path: str, first_line: int = 1) -> list:
-    """The values that `text` holds, one after the other, as `cat` joins files."""
+    """Parses the values that `text` holds one after the other, as in files that `cat` joined."""
     place = f"{path}:{first_line}"
     decoder = json.JSONDecoder(
         parse_float=Printed,
@@ -72,8 +72,8 @@ def _object(pairs: list, place: str) -> dict:
 
 
 class Place:
-    """A value in the JSON of a source, by the keys and indices that lead to it.  `place` is the
-    path with the line on which the value ends, and the way: r.json:3: results[0].ranks."""
+    """A value in the JSON of a source, identified by the keys and indices that lead to it.  `place`
+    is the path, the line on which the value ends, and these keys: r.json:3: results[0].ranks."""
 
     def __init__(self, source, way: tuple = ()):
         self._source, self._way = source, way
@@ -93,7 +93,8 @@ class Place:
 
 
 def _end(text: str, at: int, way: tuple) -> int:
-    """Where the value ends to which `way` leads from the one at `at`; the text is JSON."""
+    """Returns the position where a value ends: the value that `way` leads to from the value at
+    `at`.  The text is JSON."""
     at = _SPACE.match(text, at).end()
     if not way:
         return json.JSONDecoder().raw_decode(text, at)[1]
@@ -110,7 +111,8 @@ def _end(text: str, at: int, way: tuple) -> int:
 
 
 def member(value, key: str, kind: type, place):
-    """value[key], which must be of the kind dict, list, str, int or bool; object: of any."""
+    """Returns value[key], which must be of type `kind`: dict, list, str, int or bool; object allows
+    any type."""
     if not isinstance(value, dict):
         raise Invalid(place, f"'{shown(json.dumps(value))}' is not an object, which has the key '{key}'")
     if key not in value:
@@ -130,7 +132,8 @@ def check_keys(value: dict, known, what: str, place) -> None:
 
 
 def number(value, place, name: str, *, least: float = None) -> Figure:
-    """A number as a figure: an integer is exact, others are as precise as their digits."""
+    """Returns a number as a figure: an integer is exact, other numbers are as precise as their
+    digits."""
     if isinstance(value, Printed):
         return figure(value.text, place, name, least=least)
     if not isinstance(value, int) or isinstance(value, bool):

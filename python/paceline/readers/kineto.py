@@ -65,7 +65,7 @@ def _count(left_out: dict, what: str) -> None:
 
 
 def _of_nccl(event: Event, trace: Trace, left_out: dict):
-    """(engine, device, operation, bytes, dtype, ranks, group) of a kernel of NCCL."""
+    """Returns (engine, device, operation, bytes, dtype, ranks, group) of a kernel of NCCL."""
     args, place = event.args, trace.place
     if event.kind != "kernel" or not (_KERNEL.match(event.name) or "Collective name" in args):
         return None
@@ -90,7 +90,7 @@ def _of_nccl(event: Event, trace: Trace, left_out: dict):
 
 
 def _elements(operation: str, into: int, out: int, ranks: int, place) -> int:
-    """Elements of the longer side; both sides must fit together."""
+    """Returns the elements of the longer side, and checks that both sides fit together."""
     factors = {"all-gather": (ranks, 1), "reduce-scatter": (1, ranks)}.get(operation, (1, 1))
     if into < 1 or out < 1 or (operation != "message" and into * factors[0] != out * factors[1]):
         raise Invalid(
@@ -119,7 +119,7 @@ def _group(args: dict, ranks: int, trace: Trace) -> object:
 
 
 def _of_gloo(event: Event, trace: Trace, left_out: dict):
-    """The same of an operation of Gloo, which is that of the world where there is no other group."""
+    """Returns the same for an operation of Gloo.  Its group is the world if the trace has no other group."""
     if not event.name.startswith("gloo:"):
         return None
     world, groups = trace.world.get("world_size"), trace.world.get("pg_count")
@@ -134,7 +134,7 @@ def _of_gloo(event: Event, trace: Trace, left_out: dict):
         _count(left_out, "operations of Gloo without their sizes (record_shapes=True writes them), or of several types")
         return None
     dtype = _TYPES.get(types[0], str(types[0]))
-    elements = sum(math.prod(one) for one in dims)  # of a coalesced operation those of all its tensors
+    elements = sum(math.prod(one) for one in dims)  # for a coalesced operation, those of all its tensors
     size = _width(dtype, trace) * elements * (world if event.name == "gloo:all_gather" else 1)  # its input is one rank's
     if not 1 <= size < 2**50:
         raise Invalid(trace.place, f"{event.name}: a size of {size} bytes")

@@ -23,7 +23,7 @@ _TYPES = {"float": "fp32", "c10::BFloat16": "bf16", "c10::Half": "fp16"}
 
 
 def profile_of(source, model: str, batch_size: int = None) -> dict:
-    """The profile as docs/profile.md has it: medians over the steps of the trace."""
+    """Returns the profile in the form of docs/profile.md: medians over the steps of the trace."""
     if not recognizes(source):
         raise Invalid(source, "is no trace of PyTorch's profiler")
     trace = Trace(source)
@@ -67,7 +67,7 @@ def _median(values) -> float:
 
 
 def _dtype(step: Step, source) -> tuple:
-    """The type of most elements, and the names of parameters that have another one."""
+    """Returns the type of most elements, and the names of the parameters that have another type."""
     elements = {}
     for one in step.parameters:
         if one.dtype not in _TYPES:

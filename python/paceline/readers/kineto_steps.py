@@ -43,7 +43,8 @@ class Step:
         return self.batch, self.modules, [(one.name, one.sizes, one.dtype) for one in self.parameters]
 
     def in_order(self) -> list:
-        """By module; of one module those of more dimensions first, as PyTorch's layers register them."""
+        """Returns the parameters sorted by module.  Within a module, parameters of more dimensions come first, as
+        PyTorch's layers register them."""
         place = {name: k for k, name in enumerate(self.modules)}
         return sorted(self.parameters, key=lambda one: (place[one.module], -len(one.sizes)))
 
@@ -62,7 +63,7 @@ def _sequence(event: Event):
 
 
 def _outermost(events: list) -> list:
-    """Those that lie in no other one of their thread."""
+    """Returns the events that lie in no other event of their thread."""
     found, ends = [], {}
     for one in events:
         if one.begin >= ends.get(one.thread, 0.0):
@@ -97,9 +98,10 @@ def _step(mark: Event, trace: Trace, kernels: Kernels) -> Step:
 
 
 def _gradients(nodes: list, inside: Ordered, forward: Ordered, mark: Event, trace: Trace) -> list:
-    """The node before AccumulateGrad made the gradient; its sequence number is that of the operator."""
+    """Finds gradients by their AccumulateGrad nodes.  The node before it made the gradient, and has the sequence number
+    of the operator."""
     outer, found, number = _outermost(forward.events), [], None
-    numbered = {_sequence(one): one for one in forward.events}  # the last one of a number
+    numbered = {_sequence(one): one for one in forward.events}  # the last operator with each sequence number
     for node in nodes:
         if node.name != _NODE + _ACCUMULATE:
             number = _sequence(node) if _sequence(node) is not None else number
@@ -123,7 +125,7 @@ def _gradients(nodes: list, inside: Ordered, forward: Ordered, mark: Event, trac
 
 
 def _check_sizes(parameter: Parameter, owner: Event, forward: Ordered, mark: Event, trace: Trace) -> None:
-    """The operator, or one inside it, took the parameter, which is as large as its gradient."""
+    """Checks that the operator, or one inside it, read the parameter, whose size is that of its gradient."""
     dims = [one.args.get("Input Dims") for one in forward.held_by(owner)]
     if any(dims) and not any(_is_among(parameter.sizes, one) for one in dims):
         raise Invalid(
@@ -147,7 +149,7 @@ def _parameter(node: Event, inside: Ordered, trace: Trace) -> Parameter:
 
 
 def _batch(first: Event):
-    """Samples of the first operator's input, where it is one whose inputs are known."""
+    """Returns the number of samples in the first operator's input, if that is an operator whose inputs are known."""
     at = {"aten::embedding": 1, "aten::conv1d": 0, "aten::conv2d": 0, "aten::conv3d": 0, "aten::linear": 0,
           "aten::layer_norm": 0, "aten::batch_norm": 0}.get(first.name)  # fmt: skip
     dims = first.args.get("Input Dims")

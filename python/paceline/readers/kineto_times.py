@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How long operators and gradients of a step take, on the host or on the device."""
+"""Times of operators and gradients of a step, on the host or on the device."""
 
 from .kineto_trace import Event, Ordered, Trace
 
 
 class Kernels:
-    """Kernels but those of NCCL, by the operator that launched them; a trace of a CPU has none."""
+    """The kernels, except those of NCCL, by the operator that launched them; a CPU's trace has none."""
 
     def __init__(self, trace: Trace):
         self._of = {}
@@ -19,7 +19,7 @@ class Kernels:
 
 
 class HostTimes:
-    """When the host was where."""
+    """The begin and end of events on the host."""
 
     def begin(self, event: Event):
         return event.begin
@@ -32,7 +32,7 @@ class HostTimes:
 
 
 class GpuTimes:
-    """When the device was at what the host launched in an event; None where it launched nothing."""
+    """The begin and end, on the device, of the kernels that the host launched in an event; None if it launched none."""
 
     def __init__(self, inside: Ordered, kernels: Kernels):
         self._inside, self._kernels = inside, kernels
@@ -51,12 +51,13 @@ class GpuTimes:
 
 
 def _first_begin(nodes: list, clock) -> float:
-    """When the backward pass begins."""
+    """Returns when the backward pass begins."""
     return next((begin for begin in map(clock.begin, nodes) if begin is not None), 0.0)
 
 
 def forward_ns(owners: list, nodes: list, clock) -> list:
-    """From the beginning of an operator to that of the next one, the last one's to the backward pass."""
+    """Returns the time from the begin of each operator to that of the next one; for the last one, to the backward pass.
+    """
     times, after = [], _first_begin(nodes, clock)
     for one in reversed(owners):
         begin = clock.begin(one)
@@ -67,8 +68,8 @@ def forward_ns(owners: list, nodes: list, clock) -> list:
 
 
 def backward_ns(ready: dict, nodes: list, clock) -> dict:
-    """By name of `ready`, {id(node): name}: from the gradient that was ready before, the first one's from the
-    beginning of the backward pass."""
+    """Returns times by the names in `ready`, {id(node): name}: each from the gradient that was ready before it; the
+    first from the beginning of the backward pass."""
     found, now = {}, _first_begin(nodes, clock)
     last = now
     for node in nodes:

@@ -38,7 +38,7 @@ def recognizes(source) -> bool:
 
 
 class Ordered:
-    """Events in the order of their beginning, of which those that begin in another one are found fast."""
+    """Events in the order of their begins, with a fast search for those that begin inside another event."""
 
     def __init__(self, events: list):
         self.events = events
@@ -48,7 +48,7 @@ class Ordered:
         return self.events[bisect_left(self._begins, event.begin) : bisect_left(self._begins, event.end)]
 
     def held_by(self, event: Event) -> list:
-        """Of its thread, the event itself among them."""
+        """Returns the events of the same thread inside `event`, including the event itself."""
         last = bisect_right(self._begins, event.end)
         found = self.events[bisect_left(self._begins, event.begin) : last]
         return [one for one in found if one.end <= event.end and one.thread == event.thread]
@@ -83,7 +83,7 @@ class Trace:
 
     @cached_property
     def _base(self):
-        """Times are counted from the first event, since a double does not hold ns since the epoch."""
+        """Times count from the first event, because a double cannot hold nanoseconds since the epoch."""
         return min(number(one.get("ts"), self.place, "ts", least=0).exact for one in self._complete) * 1000
 
     def of(self, kind: str) -> list:
@@ -102,13 +102,13 @@ class Trace:
 
     @property
     def world(self) -> dict:
-        """What the trace says of the job: backend, rank, world_size, process groups."""
+        """Returns the trace's description of the job: backend, rank, world_size, process groups."""
         found = self.value.get("distributedInfo", {})
         return found if isinstance(found, dict) else {}
 
     @cached_property
     def groups(self) -> dict:
-        """Name: ranks of the process groups that the trace lists; older traces list none."""
+        """Returns the ranks of each process group that the trace lists, by name; older traces list none."""
         listed = self.world.get("pg_config")
         found = [one for one in listed if isinstance(one, dict)] if isinstance(listed, list) else []
         return {

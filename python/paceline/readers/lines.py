@@ -15,9 +15,9 @@ from .transports import before_nccl, nccl_hosts, without_colours, without_tags
 
 @dataclass(frozen=True)
 class Line:
-    """One line of a log.  `text` is without transports' tags, colours and line ends; `rank` is
-    the rank of which a transport says that it wrote the line; `cut` tells that lines of NCCL
-    were taken out at the line's end, so that the next lines may continue it."""
+    """One line of a log.  `text` is without launchers' tags, colours and line ends.  `rank` is the rank that wrote the
+    line, if a tag names it.  `cut` says that lines of NCCL were removed at the line's end, so that the next lines may
+    continue it."""
 
     path: str
     number: int
@@ -36,7 +36,7 @@ class Source:
     def __init__(self, path: str, content: bytes):
         self.path = path
         self.notes = []  # sentences for stderr
-        self.has_left_out = False  # a run, of which a note tells
+        self.has_left_out = False  # whether a run was left out, with a note that says so
         if content[:2] in (b"\xff\xfe", b"\xfe\xff"):
             self.text = content.decode("utf-16", errors="replace")
         else:
@@ -47,18 +47,18 @@ class Source:
         return self.path
 
     def note(self, place, sentence: str) -> None:
-        """Says something that makes the records no worse."""
+        """Prints a note that does not make the records less valid."""
         self.notes.append(f"{getattr(place, 'place', place)}: {sentence}")
 
     def leave_out(self, sentence: str) -> None:
-        """Says why a run is no record, which does not make the file invalid."""
+        """Notes why a run gives no record, although the file is valid."""
         self.has_left_out = True
         self.note(self, f"{sentence}, left out")
 
     @cached_property
     def lines(self) -> list:
-        """Lines of NCCL itself (NCCL_DEBUG) are left out.  A progress bar's carriage returns
-        end a line too; the parts have the same number."""
+        """Returns the lines, without those of NCCL itself (NCCL_DEBUG).  A carriage return of a progress bar also ends
+        a line; its parts have the same number."""
         pieces = []
         for number, whole in enumerate(self.text.split("\n"), 1):
             for piece in whole.rstrip("\r").split("\r"):
@@ -75,7 +75,8 @@ class Source:
 
     @cached_property
     def digest(self) -> bytes:
-        """Equal for two copies of a log that differ in transports' tags alone, which an object of JSON does not have."""
+        """Returns a hash that is equal for copies of a log that differ only in launchers' tags.  For a JSON object,
+        tags are not removed."""
         if self.text.lstrip()[:1] == "{":
             content = self.text.replace("\r\n", "\n")
         else:

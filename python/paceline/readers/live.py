@@ -26,8 +26,8 @@ from .transports import launcher_line
 
 
 class Output:
-    """The output of one process, read by --step-regex, else as JSON lines, and of a command by the readers of trainers
-    too: its first step says which of both it writes."""
+    """The output of one process.  It is read by --step-regex, else as JSON lines, and for a command also by the readers
+    of trainers: the first step decides which of these applies."""
 
     def __init__(self, case: Case, rank: int):
         self.case, self.steps = case, Steps(case, rank)
@@ -36,8 +36,9 @@ class Output:
         self.trainers = Trainers(case.reader) if case.command and not case.regex else None
 
     def take(self, text: str, now_ns: int) -> None:
-        """Takes one line, which came at `now_ns` after the start of the program."""
-        # The rank of a process that Paceline started is known; launchers within it count anew.
+        """Processes one line, which came at `now_ns` after the start of the program."""
+        # The rank of a process that Paceline started is known; launchers inside the command number
+        # their ranks anew.
         line = launcher_line(text, self.case.starts_its_ranks)
         if self.matches:
             self.matches.take(line, now_ns)
@@ -49,7 +50,7 @@ class Output:
             self.trainers.take(line, now_ns, self.steps)
 
     def record(self) -> dict:
-        """The samples, and what the program said of itself; without any ranks where no step came."""
+        """Returns the samples and the facts that the program reported about itself; without ranks if no step came."""
         if self.events.introduced and not self.events.ended and self.steps.done > 0:
             raise Failure(
                 "exit",
@@ -101,7 +102,7 @@ def main(arguments: list) -> int:
 
 
 def _answer(said: dict) -> None:
-    """Writes a line of JSON; what is no Unicode in it, as half of a pair of an event's \\ud800, becomes a question mark."""
+    """Writes a line of JSON. Invalid Unicode, such as half of a surrogate pair in an event, becomes a question mark."""
     text = json.dumps(said, separators=(",", ":"), ensure_ascii=False, allow_nan=False) + "\n"
     sys.stdout.buffer.write(text.encode("utf-8", errors="replace"))
     sys.stdout.buffer.flush()

@@ -18,23 +18,24 @@ import re
 from dataclasses import dataclass
 from enum import Enum
 
-from .live_regex import Reading, other_readings, reading_of
+from .live_regex import StepUnit, other_step_units, step_unit_of
 from .live_series import CONTRADICTION, NS, Case, Failure, Series, counted
 from .record import warning
 
-# Arrivals may be late by the scheduler's time slices, which a busy machine makes long; their differences are trusted
-# to this and a share.
+# Arrivals may be late by the scheduler's time slices, which are long on a busy machine.
+# Differences between arrivals are compared with this absolute and this relative tolerance.
 _SLACK_NS, _SHARE = 50e6, 1.1
-# Of what an adapter leaves out: the first and the last line are not written exactly when the window begins and ends.
+# Tolerances for the time that an adapter leaves out: its first and last line are not written
+# exactly when the window begins and ends.
 _ADAPTER_SLACK_NS, _ADAPTER_SHARE = 150e6, 1.25
 _FAR = 8
 # The program's clock may be another one, and run at another speed.
 _RUN_SLACK_NS, _RUN_SHARE = 10e6, 1.01
-# Closer lines than this were not written when their steps ended.
+# Lines that arrive closer together than this were not written when their steps ended.
 _LEAST_INTERVAL_NS, _LEAST_INTERVALS = 1e6, 3
 _ALIKE = 4  # a tenth of the intervals may be below
-_FITS = 0.1  # of a reading that explains a difference
-_LEAST_OF_RUN = 0.01  # of a whole program, whose steps are at least so much of it
+_FITS = 0.1  # relative tolerance of a unit that explains a difference
+_LEAST_OF_RUN = 0.01  # the least share of a whole program that its steps take
 
 _EVENT_UNITS = {"seconds": 1, "milliseconds": 1e-3, "microseconds": 1e-6, "nanoseconds": 1e-9}
 _PRINTS_LOG = re.compile(
@@ -43,7 +44,7 @@ _PRINTS_LOG = re.compile(
 
 
 class Kind(Enum):
-    """How stated times and the clock differ."""
+    """The kinds of differences between the stated times and the clock."""
 
     LONGER_THAN_RUN = 1  # than the whole program
     LONGER = 2  # than the time between lines
@@ -65,14 +66,14 @@ class Difference:
 
 
 def prints_log(command: str) -> bool:
-    """Whether the command only prints a log that is there already (cat, zcat, gzip -dc and the like, without another
-    command): its lines say times of another run, and arrive all at once."""
+    """Whether the command only prints an existing log (cat, zcat, gzip -dc and the like, without another command): its
+    lines state times of another run, and arrive all at once."""
     return bool(_PRINTS_LOG.fullmatch(command))
 
 
 def check_clock(case: Case, series: Series, leaves_nothing_out: bool) -> dict | None:
-    """The warning where the times of a rank leave a part of the loop out, or are printed with too few digits; a
-    Failure with what would fit where they contradict the clock."""
+    """Returns a warning if the times of a rank leave out a part of the loop, or are printed with too few digits.
+    Raises a Failure, with the unit that would fit, if they contradict the clock."""
     if prints_log(case.command):
         return warning(
             "times-of-a-log",
@@ -83,7 +84,7 @@ def check_clock(case: Case, series: Series, leaves_nothing_out: bool) -> dict | 
     found = _difference(case, series, leaves_nothing_out)
     if not found:
         return None
-    fitting = "" if found.kind is Kind.ROUNDED else _fitting_reading(case, found, series.in_ns)
+    fitting = "" if found.kind is Kind.ROUNDED else _fitting_unit(case, found, series.in_ns)
     seen = _seen(case, found)
     advice = f"the numbers would fit {fitting}" if fitting else _advice(case, found)
     if found.kind is Kind.ROUNDED:
@@ -99,7 +100,7 @@ def check_clock(case: Case, series: Series, leaves_nothing_out: bool) -> dict | 
 
 
 def _difference(case: Case, series: Series, leaves_nothing_out: bool) -> Difference | None:
-    """The first difference of more than the noise of arrivals, errors first."""
+    """Returns the first difference that exceeds the noise of arrivals; errors come first."""
     end = series.warmup + case.lines(case.steps)
     by_line = _by_line(series.lines, max(series.warmup, 1), end, leaves_nothing_out)
     if by_line and by_line.kind is Kind.LONGER:
@@ -115,7 +116,7 @@ def _longer_than_run(lines: list) -> Difference | None:
 
 
 def _by_line(lines: list, first: int, end: int, leaves_nothing_out: bool) -> Difference | None:
-    """The lines of the window whose begin is known, against their intervals."""
+    """Compares the lines of the window whose begin is known with the intervals between their arrivals."""
     window = lines[first:end]
     intervals = [b.arrived_ns - a.arrived_ns for a, b in zip(lines[first - 1 :], window)]
     if not _come_one_by_one(intervals):
@@ -142,7 +143,7 @@ def _by_line(lines: list, first: int, end: int, leaves_nothing_out: bool) -> Dif
 
 
 def _by_progress(case: Case, series: Series) -> Difference | None:
-    """The steps of an adapter after a line of progress, against the time until the last line of a step."""
+    """Compares the steps of an adapter after a line of progress with the time until the last line of a step."""
     for arrived_ns, done in series.progress:
         inside = done - case.warmup
         lines = series.lines[max(0, inside) :]
@@ -169,15 +170,16 @@ def _come_one_by_one(intervals: list) -> bool:
 
 
 def _explains(found: Difference, taken_ns: float) -> bool:
-    """Whether steps that take so long in all are what the clock says; of the whole run, what it has room for."""
+    """Whether steps that take `taken_ns` in all would agree with the clock; for the whole run, whether they fit into
+    it."""
     if found.kind is Kind.LONGER_THAN_RUN:
         return _LEAST_OF_RUN * found.clock_ns <= taken_ns <= found.clock_ns
     return abs(taken_ns / found.clock_ns - 1) <= _FITS
 
 
-def _fitting_reading(case: Case, found: Difference, in_ns: bool) -> str:
-    """The reading of the numbers that fits, in words: of the kind that was taken, time or rate, where one fits."""
-    own, others = (reading_of(case), other_readings(case)) if case.regex else _readings_of_event(in_ns)
+def _fitting_unit(case: Case, found: Difference, in_ns: bool) -> str:
+    """Describes a unit of the numbers that agrees with the clock: of the same kind, time or rate, if one agrees."""
+    own, others = (step_unit_of(case), other_step_units(case)) if case.regex else _units_of_event(in_ns)
     numbers = [own.number(one.stated_ns / case.per_line) for one in found.lines]
     fitting = []
     for place, other in enumerate(others):
@@ -192,10 +194,10 @@ def _fitting_reading(case: Case, found: Difference, in_ns: bool) -> str:
     return f"as {name}, and {'step_ns is in nanoseconds' if in_ns else 'step_s is in seconds'}"
 
 
-def _readings_of_event(in_ns: bool) -> tuple:
+def _units_of_event(in_ns: bool) -> tuple:
     own = "nanoseconds" if in_ns else "seconds"
-    times = [Reading(name, scale, False) for name, scale in _EVENT_UNITS.items() if name != own]
-    return Reading(own, _EVENT_UNITS[own], False), [*times, Reading("steps per second", 1, True)]
+    times = [StepUnit(name, scale, False) for name, scale in _EVENT_UNITS.items() if name != own]
+    return StepUnit(own, _EVENT_UNITS[own], False), [*times, StepUnit("steps per second", 1, True)]
 
 
 def _time(ns: float) -> str:
@@ -215,7 +217,7 @@ def _seen(case: Case, found: Difference) -> str:
 
 
 def _reason_of_length(case: Case, found: Difference) -> str:
-    """What else makes steps seem too long."""
+    """Returns other reasons why steps seem too long."""
     if case.ranks > 1 and _explains(found, found.stated_ns / case.ranks):
         return (
             f"the lines of all {case.ranks} ranks would be so many: let one rank write them, or name the rank in each "

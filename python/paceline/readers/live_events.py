@@ -12,7 +12,8 @@ _NEXT_EVENT = '}{"event"'
 _LARGEST = 2**62
 _WIRE = ("measured_bytes_per_step", "planned_bytes_per_step", "bytes_by_pattern", "calls_per_step")
 _IN_TURN = ("paired_step_ns", "compute_only_step_ns", "pair_of_step")
-# Keys of `environment` and of `end` that are read; all others are what the program says of itself.
+# Keys of `environment` and of `end` with a meaning.  All other keys are facts that the program
+# reports about itself.
 _READ_OF_ENVIRONMENT = ("event", "case", "rank", "world")
 _READ_OF_END = ("event", "window_ns", "rank", "peak_memory_bytes", "wire", "in_turn")
 
@@ -27,9 +28,9 @@ class Events:
         self.introduced = self.ended = False  # `environment` came, and `end`
 
     def take(self, line: LauncherLine, now_ns: int) -> None:
-        """Takes the events of the line, none or several; lines that are no event are passed over."""
+        """Processes the events of a line; there may be none or several.  Other text is ignored."""
         text = line.text
-        # Where several ranks write at once, a line end may come late.
+        # If several ranks write at once, events may share a line.
         while text.lstrip().startswith("{") and '"event"' in text:
             at = text.find(_NEXT_EVENT)
             one, text = (text, "") if at < 0 else (text[: at + 1], text[at + 1 :])
@@ -104,8 +105,8 @@ class Events:
 
 
 def check_stated_case(case: Case, event: dict) -> None:
-    """Holds what a program says of its job, by keys of `environment` or in its `case`, against the case.  What it
-    does not say, and what the case does not know, is not compared."""
+    """Compares the statements of a program about its job, by keys of `environment` or in its `case`, with the case.
+    Keys that either side does not state are not compared."""
     _check_keys(case, event, (case.steps, case.warmup + case.steps))  # the program runs both
     if isinstance(event.get("case"), dict):
         _check_keys(case, event["case"], (case.steps,))

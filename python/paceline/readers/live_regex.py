@@ -24,7 +24,8 @@ _TIME = re.compile(r"(^|[^A-Za-z\\])(s|sec)/([A-Za-z]+)")
 
 
 def compiled(pattern: str) -> re.Pattern:
-    """The expression of --step-regex; a ValueError with a sentence where it is none, or has several groups."""
+    """Compiles --step-regex.  Raises ValueError with a sentence if it is no regular expression or has several groups.
+    """
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error")  # a set in a set, as [[:digit:]], which Python reads as another one
@@ -40,19 +41,19 @@ def compiled(pattern: str) -> re.Pattern:
 
 
 def turned_over(pattern: str, of_rate: bool) -> str | None:
-    """The expression with its unit turned over, as tqdm prints 1.25s/it where it/s would be below one; None where
-    `pattern`, of a rate or of a time in seconds, has no such unit."""
+    """Returns the expression with its unit inverted, because tqdm prints 1.25s/it if it/s would be below one.  Returns
+    None if `pattern`, of a rate or of a time in seconds, has no such unit."""
     unit = _RATE if of_rate else _TIME
     return unit.sub(r"\1\3/\2", pattern) if unit.search(pattern) else None
 
 
 def printed_number(match: re.Match, line: str) -> Figure:
-    """The number that the one group took out of the line: 12, 12,345, 0.5, 1.2e3."""
+    """Parses the text of the one group as a number: 12, 12,345, 0.5, 1.2e3."""
     text, whole = match[1] or "", match.string
     if _NOT_FINITE.fullmatch(text):
         raise Failure("not-finite", f"a value is not finite: '{shown(line)}'")
     begin, end = match.span(1)
-    # What the expression itself matches beside its group, it means.
+    # Text that the expression itself matches beside its group is not a part of the number.
     begins_before = text and begin == match.start() and _BEGINS_BEFORE.search(whole[max(0, begin - 2) : begin])
     if begins_before or (text and end == match.end() and _GOES_ON.match(whole, end)):
         around = re.search(r"[0-9.,]*\Z", whole[:begin])[0] + text + re.match(r"[0-9.,eE+-]*", whole[end:])[0]
@@ -70,8 +71,9 @@ def printed_number(match: re.Match, line: str) -> Figure:
 
 
 @dataclass(frozen=True)
-class Reading:
-    """What numbers are taken for: times of `scale` seconds each, or rates, where a step takes `scale` over the number."""
+class StepUnit:
+    """The meaning of the matched numbers: times in units of `scale` seconds, or rates, for which a step takes `scale` /
+    number."""
 
     name: str  # the flags that ask for it, or the unit of an event
     scale: float
@@ -86,28 +88,28 @@ class Reading:
         return self.scale * NS / step_ns if self.is_rate else step_ns / (self.scale * NS)
 
 
-def _reading(case: Case, unit: str, scope: str = "", name: str = "") -> Reading:
+def _step_unit(case: Case, unit: str, scope: str = "", name: str = "") -> StepUnit:
     known = unit_of(unit, "--step-unit")
     ranks = {"device": 1, "node": case.ranks_on_a_node}.get(scope, case.ranks)
     per_step = {"steps": 1, "samples": case.batch * ranks, "tokens": case.batch * ranks * case.tokens}[known.counted]
-    return Reading(name, known.seconds * per_step, not known.inverted)
+    return StepUnit(name, known.seconds * per_step, not known.inverted)
 
 
-def reading_of(case: Case) -> Reading:
-    """How the case reads what --step-regex finds."""
-    return _reading(case, case.unit, case.scope)
+def step_unit_of(case: Case) -> StepUnit:
+    """Returns the unit that the case's flags give to the numbers of --step-regex."""
+    return _step_unit(case, case.unit, case.scope)
 
 
-def other_readings(case: Case) -> list:
-    """Every other unit and scope of the same numbers."""
-    own = reading_of(case)
+def other_step_units(case: Case) -> list:
+    """Returns every other unit and scope that the same numbers could have."""
+    own = step_unit_of(case)
     rates = ["samples/s", "tokens/s"] if case.tokens else ["samples/s"]
-    others = [_reading(case, unit, "", f"--step-unit {unit}") for unit in ("s", "ms", "us", "ns")]
+    others = [_step_unit(case, unit, "", f"--step-unit {unit}") for unit in ("s", "ms", "us", "ns")]
     for scope in ("global", "node", "device"):
         for unit in rates:
             flags = f"--rate-scope {scope}" if unit == case.unit else f"--step-unit {unit} --rate-scope {scope}"
-            others.append(_reading(case, unit, scope, flags))
-    others.append(_reading(case, "steps/s", "", "--step-unit steps/s"))
+            others.append(_step_unit(case, unit, scope, flags))
+    others.append(_step_unit(case, "steps/s", "", "--step-unit steps/s"))
     return [one for one in others if (one.scale, one.is_rate) != (own.scale, own.is_rate)]
 
 
@@ -116,14 +118,14 @@ class Matches:
 
     def __init__(self, steps: Steps):
         case = steps.case
-        self._steps, self._reading = steps, reading_of(case)
+        self._steps, self._step_unit = steps, step_unit_of(case)
         self._expression = compiled(case.regex)
-        turned = turned_over(case.regex, self._reading.is_rate)
+        turned = turned_over(case.regex, self._step_unit.is_rate)
         self._turned = turned and compiled(turned)
         self._turned_lines = 0
 
     def take(self, line: LauncherLine, now_ns: int) -> None:
-        match, reading = _found(self._expression, line), self._reading
+        match, reading = _found(self._expression, line), self._step_unit
         if not match:
             match = self._turned and _found(self._turned, line)
             if not match:
@@ -163,5 +165,5 @@ class Matches:
 
 
 def _found(expression: re.Pattern, line: LauncherLine):
-    """The match; an expression may match what the launcher wrote too."""
+    """Returns the match.  The expression may also match text that the launcher wrote."""
     return expression.search(line.text) or expression.search(line.whole)

@@ -13,7 +13,8 @@ _LEAST_WINDOW = 0.99  # of the sum of its steps
 
 
 class Failure(Exception):
-    """Why an output gives no figure: the status of a record, None where the sentence tells it, and a sentence."""
+    """The reason why an output gives no step times: the status of a record, None if the sentence determines it, and a
+    sentence."""
 
     def __init__(self, status: str | None, sentence: str):
         super().__init__(sentence)
@@ -26,7 +27,7 @@ def counted(number: int, noun: str) -> str:
 
 
 class Case:
-    """What the readers of an output ask a case: the configuration that its record has."""
+    """The part of a case's configuration that the readers of an output use."""
 
     def __init__(self, configuration: dict):
         said = configuration.get
@@ -42,13 +43,13 @@ class Case:
         self.starts_its_ranks = said("launcher") == "command"
 
     def lines(self, steps: int) -> int:
-        """How many lines `steps` steps are."""
+        """Returns the number of lines that `steps` steps print."""
         return -(-steps // self.per_line)
 
 
 @dataclass(frozen=True)
 class TimedLine:
-    """A line that says how long its steps took.  The digits of the number allow `low_ns` to `high_ns`."""
+    """A line that states the duration of its steps.  The digits of the number allow `low_ns` to `high_ns`."""
 
     arrived_ns: int
     stated_ns: float
@@ -69,11 +70,11 @@ class Series:
     in_ns: bool = False  # the lines are events with step_ns, not step_s
     last_match_ns: int | None = None
     window_ns: int | None = None  # as the program says it
-    told: dict = field(default_factory=dict)  # further keys of the rank in a record
+    told: dict = field(default_factory=dict)  # further keys of the rank in a record, as the program stated them
 
 
 class Steps:
-    """The series of all ranks that one output tells of; lines that name no rank are of `rank`."""
+    """The series of all ranks whose steps one output contains; lines that name no rank belong to `own_rank`."""
 
     def __init__(self, case: Case, own_rank: int):
         self.case, self.own_rank = case, own_rank
@@ -90,7 +91,7 @@ class Steps:
         return self.series.setdefault(number, Series())
 
     def add(self, series: Series, stated_ns: tuple, now_ns: int, text: str) -> None:
-        """Adds a line by which a step took `stated_ns`: the value, and the bounds of its digits."""
+        """Adds a line that states a step duration, `stated_ns`: the value, and the bounds that its digits allow."""
         value = stated_ns[0]
         if not 0 < value < _LONGEST_STEP_NS:
             raise Failure("bad-output", f"a step of {value / NS:g} s, which is no duration: '{shown(text)}'")
@@ -102,7 +103,7 @@ class Steps:
         self.done = max(self.done, len(series.step_ns) * self.case.per_line)
 
     def samples(self) -> list:
-        """The window of each rank that told steps, as records have it."""
+        """Returns the measured steps of each rank that printed steps, in the form of records."""
         return [self._samples(number, one) for number, one in sorted(self.series.items()) if one.step_ns]
 
     def _samples(self, number: int, series: Series) -> dict:
@@ -120,7 +121,7 @@ class Steps:
         )
 
     def _window_ns(self, step_ns: list, said: int | None) -> int:
-        """As long as one step of each line; time between steps may make it longer than their sum."""
+        """Returns the time of the window, which may be longer than the sum of its steps."""
         if said is None:
             return sum(step_ns)
         said //= self.case.per_line

@@ -13,7 +13,7 @@ _OUTPUT = "output"
 
 
 class Trainers:
-    """Reads the lines of one of READERS: of `name`, or of the first one that finds a step where it is empty."""
+    """Reads lines with one of READERS: the one called `name` or, if that is empty, the first one that finds a step."""
 
     def __init__(self, name: str = ""):
         self._names = [name] if name else list(READERS)
@@ -100,7 +100,8 @@ class Trainers:
 
 
 def _check_step(case: Case, said: dict, is_complete: bool, is_used: bool) -> None:
-    """Holds what a line says of the case against it.  Its first line may be of fewer steps, and so may the last."""
+    """Compares the statements of a line about the case with the case.  The first line and the last line may cover fewer
+    steps."""
     steps, examples, reader = said["steps"], said["examples"], said["reader"]
     if is_complete and steps and (steps > case.per_line or (steps < case.per_line and is_used)):
         raise Failure(

@@ -29,17 +29,17 @@ def recognizes(source) -> bool:
 
 
 class Lines:
-    """The iterations of a log that is taken line by line."""
+    """The iterations of a log that is read line by line."""
 
     whole = False  # a line is not all that a training says
 
     def __init__(self):
         self.warnings = []
-        self._last = None  # the last iteration of the training, as the first line says it
+        self._last = None  # the number of the last iteration of the training, as the first line states it
         self._flops = None
 
     def take(self, line):
-        """The Iterations that the line says; None for a line of another kind."""
+        """Returns the Iterations of the line; None for a line of another kind."""
         match = _LINE.match(line.text)
         if not match:
             if _TIME in line.text:
@@ -59,7 +59,7 @@ class Lines:
         return one
 
     def time(self, before, one):
-        """Holds two lines against each other."""
+        """Checks two successive lines against each other."""
         check_growth(before, one)
         check_stamps(before, one)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What two lines of Megatron-LM must say alike: the samples, the work, the clock."""
+"""Checks that successive lines of Megatron-LM agree: on samples, on work, on time stamps."""
 
 from dataclasses import dataclass
 
@@ -19,7 +19,7 @@ class Iterations(Steps):
 
 
 def check_flops(fields: dict, one: Iterations, line, known):
-    """TFLOP/s x time is the same work in every line of one batch; returns (low, high, batch)."""
+    """Checks that TFLOP/s x time, the work, is equal in all lines of one batch; returns (low, high, batch)."""
     if _FLOPS not in fields:
         return known
     rate = figure(fields[_FLOPS], line, _FLOPS, least=0)
@@ -56,7 +56,8 @@ def check_stamps(a: Iterations, b: Iterations) -> None:
 
 
 def check_samples(lines: list) -> None:
-    """Consumed samples grow by the batch in each iteration; a batch may grow (ramp-up), not fall."""
+    """Checks that the consumed samples grow by the batch in each iteration.  The batch may grow (ramp-up) but not fall.
+    """
     first = lines[0]
     if None in (first.consumed, first.examples):
         return

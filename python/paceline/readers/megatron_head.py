@@ -15,7 +15,8 @@ _TYPES = {"torch.float32": "fp32", "torch.bfloat16": "bf16", "torch.float16": "f
 
 
 def configuration(source, examples) -> dict:
-    """What the head says; `examples` are those of the first iteration, None where the log does not say them."""
+    """Returns the configuration that the head states; `examples` are those of the first iteration, None if the log does
+    not state them."""
     ranks, said = None, {}
     for line in source.lines:
         world = _WORLD.search(line.text)
@@ -47,7 +48,7 @@ def configuration(source, examples) -> dict:
 
 
 def _check_sizes(text: str, ranks: int, line) -> None:
-    """The world is the product of its sizes, where no encoder has ranks of its own."""
+    """Checks that the world is the product of its parallel sizes, unless an encoder has ranks of its own."""
     sizes = _SIZE.findall(text)
     if len(sizes) != text.count("-parallel") or "data-parallel" not in text:
         raise Invalid(line, f"the parallel sizes '{shown(text)}' are not understood")

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The `:::MLLOG` lines of MLPerf Training (mlcommons/logging): one record, a value for each block.
-
-A block's clock and its samples are the truth where the log has them; the throughput is checked
-against both, since some submissions count tokens in it, or those of one device.  A log without
-blocks has its throughput alone, and no second statement of it.
+"""The `:::MLLOG` lines of MLPerf Training (mlcommons/logging) as one record, with one value for each block.
+If the log has a block's clock and its samples, the value comes from these.  The throughput is checked against both,
+because some submissions count tokens in it, or the samples of one device.  If the log has no blocks, the value comes
+from its throughput alone, which nothing confirms.
 """
 
 import json
@@ -66,7 +65,8 @@ def _events(source):
 
 
 def _check_one_training(events: list) -> None:
-    """MLPerf HPC trains many instances side by side into one log; other logs are joined."""
+    """Rejects logs of several trainings: MLPerf HPC trains many instances side by side into one log, and other logs
+    were joined."""
     instances, ended = {}, None
     for event, line in events:
         for key in ("instance_id", "instance"):
@@ -82,7 +82,8 @@ def _check_one_training(events: list) -> None:
 
 
 def _facts(events: list) -> dict:
-    """Keys that stand alone, once with one value: the batch, the devices, who submitted."""
+    """Returns the values of point-in-time events by key: the batch, the devices, the submitter.  A key of the
+    configuration must have one value."""
     facts = {}
     for event, line in events:
         key, value = event["key"], event.get("value")
@@ -101,7 +102,7 @@ def _facts(events: list) -> dict:
 
 
 def _rates(events: list) -> list:
-    """The throughputs of tracked_stats, else those of lines of their own."""
+    """Returns the throughputs in tracked_stats, else those in separate lines."""
     found = [(event["key"], throughput(event, line)) for event, line in events]
     tracked = [rate for key, rate in found if rate and key == "tracked_stats"]
     return tracked or [rate for _, rate in found if rate]

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A block of an MLPerf log, and what its own events say of its rate."""
+"""A block of an MLPerf log, and its rate by its own events."""
 
 from dataclasses import dataclass, field
 
 from .checks import Invalid
 from .json_text import number
 
-# A rate is of a timer of its own, which leaves out checkpoints and the like; the first block also warms up.
+# The rate has a separate timer, which leaves out checkpoints and the like; the first block also
+# contains the warm-up.
 _OTHER_TIMER, _FIRST = 0.15, 0.75
 
 
@@ -27,11 +28,11 @@ class Block:
         return self.start["key"] == "epoch_start"
 
     def tells(self, facts: dict) -> bool:
-        """Whether its own events say a rate."""
+        """Whether its own events give a rate."""
         return bool(self.rates or (self.step_seconds and facts.get("global_batch_size")))
 
     def rate(self, facts: dict) -> float:
-        """Samples or tokens a second, as the block's own throughput or step times say them."""
+        """Returns samples or tokens per second, from the block's own throughput or step times."""
         if self.rates:
             return len(self.rates) / sum(1 / rate.value for rate in self.rates)
         return len(self.step_seconds) * facts["global_batch_size"] / sum(self.step_seconds)

@@ -11,7 +11,7 @@ _SAME_MOMENT = 100  # ms between what two processes say of one event
 
 
 def blocks_of(events: list, facts: dict, source) -> list:
-    """Those blocks of which the log says the samples."""
+    """Returns those blocks whose number of samples the log states."""
     blocks = _blocks(events, "block")
     if not blocks:
         try:
@@ -58,7 +58,7 @@ def _blocks(events: list, name: str) -> list:
 
 
 def _is_again(event: dict, line, other: dict, place) -> bool:
-    """Whether two processes say the same event."""
+    """Whether two processes report the same event."""
     same = {key: member(event, key) == member(other, key) for key in ("samples_count", "step_num", "first_epoch_num", "epoch_num")}
     return all(same.values()) and abs(_clock(event, line) - _clock(other, place)) <= _SAME_MOMENT
 

@@ -43,8 +43,8 @@ PLACES = ["out-of-place", "in-place"]
 @dataclass(frozen=True)
 class Columns:
     head: list  # size, count, type, ...
-    place: list  # time, algbw, busbw, ..., of each place
-    places: list  # of PLACES those that the table has
+    place: list  # time, algbw, busbw, ..., for each place
+    places: list  # the elements of PLACES that the table has
     tail: int  # fields at the end: what RCCL chose, a date and a time
 
     @property
@@ -56,8 +56,8 @@ class Columns:
         return self.place[0] == "cputime"
 
     def cells(self, fields: list) -> list:
-        """By column: what a row has for all places, out of place, and in place; None for a place
-        that the table does not have."""
+        """Returns the fields of a row by column: those that hold for all places, those out of
+        place, and those in place; None for a place that the table does not have."""
         found, at, size = {}, len(self.head), len(self.place)
         for place in self.places:
             found[place] = dict(zip(self.place, fields[at : at + size]))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What nccl-tests prints above a table: its settings and the devices of its ranks."""
+"""The lines of nccl-tests above a table: its settings and the devices of its ranks."""
 
 import re
 
@@ -41,7 +41,7 @@ def device_of(text: str, line: Line) -> tuple:
     match = _DEVICE.fullmatch(text)
     if not match:
         raise Invalid(line, f"'{shown(text)}' is not understood as a rank's device")
-    # A bus without its domain is not unique; the device's number tells such buses apart.
+    # A bus id without its domain is not unique, so the device's number is added to it.
     bus = match[5] if ":" in match[5] else f"{match[4]} {match[5]}"
     return (
         count(match[1], line, "rank", most=10**6),

@@ -45,7 +45,8 @@ def recognizes(text: str) -> bool:
 
 
 def documents_of(source) -> list:
-    """All of a file: one or several alone, or those in a log, each from the beginning of a line."""
+    """Returns all documents of a file: one or several alone, or those in a log, each of which begins at the beginning
+    of a line."""
     if not _MARK.search(source.text):
         return []
     lines = source.lines
@@ -62,7 +63,8 @@ def documents_of(source) -> list:
 
 
 def _end(lines: list, at: int) -> int:
-    """The program writes one line; other tools write a bracket alone, and end with one."""
+    """Returns the index of the last line.  The program writes one line; other tools write several, with brackets alone
+    on the first and last one."""
     if lines[at].text.strip() == "{":
         closing = (k for k in range(at, len(lines)) if lines[k].text.rstrip() == "}")
         return next(closing, len(lines) - 1)
@@ -113,7 +115,8 @@ def records_of(document: Document, note):
 
 
 def _names(config: dict, settings: dict) -> list:
-    """(host, name) of every device; those of a process are taken to be alike, since its first one alone is listed."""
+    """Returns (host, name) of every device.  The devices of a process are assumed to be equal, because only its first
+    one is listed."""
     own = settings["nthreads"] * settings["ngpus"]
     return [(one["hostname"], one["device_info"]) for one in config["devices"] for _ in range(own)]
 
@@ -141,7 +144,7 @@ def _at_least(config: dict, name: str, least: int, place) -> int:
 
 
 def _devices(config: dict, settings: dict, place) -> list:
-    """All ranks, as ranks_of takes them; of a process's ranks but the first no device is known."""
+    """Returns all ranks in the form that ranks_of() expects.  Only the device of a process's first rank is known."""
     own, found = settings["nthreads"] * settings["ngpus"], []
     if own * settings["processes"] > 10**6:
         raise Invalid(place, f"{own} ranks a process are too many")

@@ -49,7 +49,7 @@ def _clock(one: dict, settings: dict) -> dict:
 
 
 def _place(row: dict, name: str, size: int, shared: dict, settings: dict, place):
-    """Figures of one place; None where the program did not do it."""
+    """Returns the figures of one place; None if the program did not run it."""
     report = f"{name}_per_iter"
     if row.get(name) is None:
         if report in row:
@@ -110,7 +110,7 @@ def verdicts(top: dict, names, rows: list, place, note) -> list:
 
 
 def prints_as(top: dict, table) -> bool:
-    """Whether the table of a text has the rows of this JSON, in fewer digits."""
+    """Whether the rows of a text table are those of this JSON, with fewer digits."""
     rows = top["results"]
     return len(rows) == len(table.rows) and all(
         _prints_as(row, fields, table, line) for row, (fields, line) in zip(rows, table.rows)

@@ -23,7 +23,7 @@ from .collective_rows import check_repeats, joined, row_record
 from .nccl_text import Table, program_in
 from .nccl_verdicts import bandwidth_warnings, bounds_warnings, other_average
 
-# Of a launcher within another one the inner one starts the program's processes.
+# If one launcher starts another, the inner one starts the program's processes.
 _LAUNCHED = re.compile(
     r".*\b(?:mpirun|mpiexec|orterun|prterun|srun)\b.*?\s(?:-np?|--np|--ntasks)[ =]?(\d+)\s"
 )
@@ -79,7 +79,7 @@ def program_of(table: Table, named: set) -> str:
 
 
 def _check_launch(table: Table, settings: dict) -> None:
-    """The ranks that the command line and the settings make are those that are listed."""
+    """Checks that the listed ranks are those that the command line and the settings start."""
     if not settings:
         return
     listed, own = len(table.devices), settings["nThread"] * settings["nGpus"]
@@ -148,7 +148,7 @@ def _place(table: Table, cells: dict, size: int, line, shared: dict) -> dict:
 
 
 def _correctness(table: Table, cells: dict, line) -> dict:
-    """The wrong elements of one place; of an `error`, rccl-tests marks what is too large."""
+    """Returns the wrong elements of one place.  In a column `error`, rccl-tests marks values that are too large."""
     if "error" in cells:
         error = _ERROR.fullmatch(cells["error"])
         if not error:

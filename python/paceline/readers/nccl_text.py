@@ -64,7 +64,7 @@ def program_in(line: Line) -> set:
 
 
 def _is_command(line: Line) -> bool:
-    """Whether a line names a program; a root's shell prompts with #, as comments begin."""
+    """Whether a line is a command line that names a program.  A root's shell prompt begins with #, as comments do."""
     return bool(program_in(line)) and not _STARTING.match(line.text.strip())
 
 
@@ -148,7 +148,7 @@ def _comment(text: str, line: Line, table: Table) -> None:
 
 
 def _name(table: Table, what: str, program: str, line: Line) -> None:
-    """A line that the program's test starts, or is concluded."""
+    """Reads a line which says that the program's test is starting or concluded."""
     if what == "concluded" and table.program and program != table.program:
         raise Invalid(line, f"'{shown(program)}' is concluded, and {table.program_line.place} says {table.program}")
     table.program, table.program_line = program, table.program_line or line
@@ -184,8 +184,8 @@ def _row(text: str, line: Line, table: Table) -> None:
 
 
 def _is_row(fields: list, table: Table) -> bool:
-    """Below the columns' names any line that begins with an integer or has four figures;
-    elsewhere one that has a type too, which is a row of no known table."""
+    """Whether the fields are a row.  Below the columns' names, that is any line that begins with an integer or has four
+    figures.  Elsewhere it must also have a type; it is then a row of a table with unknown columns."""
     figures = sum(bool(_FIGURE.fullmatch(one)) for one in fields)
     if table and table.columns and "Out of bounds values" not in table.footers:
         return fields[0].isdigit() or figures >= 4

@@ -57,11 +57,11 @@ def _check_statistics(report: dict, times: list, where: str, place) -> None:
     ratio = 100 * deviation / mean if mean else 0.0
     found = {"min_us": (values[0],) * 2, "max_us": (values[-1],) * 2, "avg_us": (mean,) * 2}
     found |= {"stdev_us": (deviation,) * 2, "cv_pct": (ratio,) * 2}
-    # Definitions of a percentile differ by one value in order.
+    # Definitions of a percentile differ by one position in the sorted values.
     for name, percent in (("p50_us", 50), ("p95_us", 95), ("p99_us", 99)):
         at = min(n - 1, (percent * n + 99) // 100 - 1)
         found[name] = (values[max(0, at - 1)], values[min(n - 1, at + 1)])
-    # What one digit of the printed times moves a statistic at most.
+    # The largest change of a statistic by one digit of the printed times.
     half = max(one.half for one in times)
     moves = {"cv_pct": 100 * 2 * half / mean if mean else 0.0, "stdev_us": 2 * half}
     for name in _STATISTICS:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What nccl-tests says itself of all of a run's results: right or wrong values, enough bandwidth."""
+"""The verdicts of nccl-tests on the results of a run: right or wrong values, enough bandwidth."""
 
 from .checks import Invalid, figure
 from .collective_rows import is_wrong
@@ -43,8 +43,8 @@ def bandwidth_warnings(verdict, where: str) -> list:
 
 
 def other_average(text: str, places: list):
-    """A sentence where the program's average of the bus bandwidths in `text` is not that of
-    `places`; none where it is, or where the program has no average."""
+    """Returns a sentence if the program's average of the bus bandwidths in `text` is not that of `places`; None if it
+    is, or if the program prints no average."""
     try:
         said = figure(text, None, "average", least=0)
     except Invalid:

@@ -12,10 +12,11 @@ from .checks import Invalid, count, figure, shown
 BEGIN = "# paceline run"
 _MOST = 2**64 - 1  # a seed
 _FLAGS = {"bucket_mib": "bucket_mb", "warmup_steps": "warmup"}  # where they have another name
-# A record always states these; the command has them where they are otherwise.  It always has the others.
+# A record always has the keys of _DEFAULTS; the command has them only if their values differ.  It
+# always has the other ones.
 _ALWAYS_IN_COMMAND = set("label discard model batch_size ranks strategy engine device steps".split())
 _DEFAULTS = {key: value for key, value in case_keys.DEFAULTS.items() if key not in _ALWAYS_IN_COMMAND}
-# Of no flag of a case.
+# Keys of a case that have no flag.
 _NO_FLAGS = {"label", "discard", "not_run"}
 
 
@@ -35,7 +36,7 @@ _FORMER = {
 
 
 def read_command(line) -> dict:
-    """The keys of a configuration that the command in `line` says."""
+    """Returns the keys of a configuration that the command in `line` states."""
     try:
         words = shlex.split(line.text[len(BEGIN) :])
     except ValueError:

@@ -23,7 +23,7 @@ def warning(code: str, seen: str, why: str, advice: str) -> dict:
 
 
 def environment(**known) -> dict:
-    """Versions and hosts that the log says; never its environment variables."""
+    """Returns an environment with the versions and hosts that the log states; never with environment variables."""
     return _filled(_ENVIRONMENT, known, also={"variables": {}, "hosts": []})
 
 
@@ -36,7 +36,7 @@ def rank(
     device: str = None,
     **parts,
 ) -> dict:
-    """The samples of one rank, or of all ranks where the log has one figure for all."""
+    """Returns the samples of one rank, or of all ranks if the log has one value for all."""
     found = {
         "rank": rank,
         "host": host,
@@ -65,9 +65,9 @@ def run_record(
     environment_of: dict = None,
     **parts,
 ) -> dict:
-    """A training.  `configuration` has the keys that the log says; `label` names the case in
-    tables.  `adapter` holds what the program said of itself, as texts, and `formula`: how the
-    steps follow from its figures."""
+    """Returns the record of a training.  `configuration` has the keys that the log states; `label` names the case in
+    tables.  `adapter` holds facts that the program reported about itself, as texts, and `formula`: how the steps follow
+    from its figures."""
     record = {
         "version": 1,
         "source": "imported",
@@ -135,7 +135,7 @@ def comm_record(
 
 
 def check_times(record: dict, place) -> None:
-    """Rejects times that no step and no operation has, which a wrong rate makes."""
+    """Rejects times that no step or operation can have, as a wrong rate gives."""
     ranks = record.get("ranks")
     lists = [one["step_ns"] for one in ranks] if isinstance(ranks, list) else []
     for times in lists or [record.get("iteration_ns", [])]:

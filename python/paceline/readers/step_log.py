@@ -26,8 +26,8 @@ class Steps:
 
 
 def taken_by_rank(source, make) -> tuple:
-    """(the Lines, its steps) of the first rank that prints steps; `make` makes a Lines.  Where a tag says
-    whose line it is, several ranks may print: the same steps, since all wait for each other."""
+    """Returns the Lines and the steps of the first rank that prints steps; `make` makes a Lines.  If tags name the
+    ranks, several ranks may print the same steps, because all wait for each other."""
     taken, steps = defaultdict(make), {}
     for line in source.lines:
         step = taken[line.rank].take(line)
@@ -51,8 +51,8 @@ def taken_by_rank(source, make) -> tuple:
 
 
 def check_numbers(lines: list, what: str = "step") -> int:
-    """The steps between two lines, which must be equally many, but fewer before the second line and
-    before the last one.  Fewer than two lines are of one step each."""
+    """Returns the number of steps between two lines.  It must be equal for all lines, but may be smaller before the
+    second line and before the last one.  With fewer than two lines it is 1."""
     distances = [b.number - a.number for a, b in zip(lines, lines[1:])]
     for (a, b), distance in zip(zip(lines, lines[1:]), distances):
         if distance <= 0:
@@ -74,7 +74,7 @@ def check_numbers(lines: list, what: str = "step") -> int:
 
 
 def last_loss(lines: list) -> dict:
-    """The record's parts that tell of the loss: nothing where the log has none."""
+    """Returns the parts of the record that state the loss; nothing if the log has none."""
     said = [one.loss for one in lines if one.loss is not None]
     return {"training": {"last_loss": said[-1].value}} if said else {}
 

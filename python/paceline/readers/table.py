@@ -169,11 +169,11 @@ def reader_of(source: Source, name: str = None) -> Reader:
 
 
 def read_files(paths, name: str = None, note=None, if_known: bool = False):
-    """All records of files and directories: (place in `paths`, records) of each that is known.
+    """Yields (index in `paths`, records) for each file or directory that a reader recognizes.
 
-    A file with the same content as an earlier one is counted once; in a directory, files that
-    no reader recognizes are left out, and with `if_known` also paths without a known file.
-    `note` gets one sentence for each that is not counted.
+    A file with the same content as an earlier one is counted once.  Files in a directory that no reader recognizes are
+    left out, and with `if_known` also paths without such a file.  `note` gets one sentence for each file that is not
+    counted.
     """
     note = note or (lambda sentence: print(sentence, file=sys.stderr))
     digests, found = {}, []

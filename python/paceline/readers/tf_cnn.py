@@ -30,7 +30,8 @@ _TOTAL = re.compile(r"total images/sec: (\S+)\s*")
 _DEVICE = re.compile(r"'([^']*?)/?([a-z]+):\d+'", re.A)
 _MODES = ("training", "BenchmarkMode.TRAIN", "BenchmarkMode.TRAIN_AND_EVAL")
 _KINDS = {"gpu": "cuda", "cpu": "cpu"}
-# The total also counts the time between steps, by a clock of its own, so that it is no exact product.
+# The total also counts the time between steps, by a separate clock, so it is not the exact sum of
+# the rates.
 _LEAST_TOTAL, _MOST_TOTAL = 0.8, 1.1
 
 
@@ -126,7 +127,7 @@ class _Log:
         )
 
     def _devices(self, source) -> tuple:
-        """How many devices, of which kind, in how many processes."""
+        """Returns the number of devices, their kind, and the number of processes."""
         text, line = self._said("Devices", source)
         found = _DEVICE.findall(text)
         if not found or 2 * len(found) != text.count("'") or len(set(found)) > 1:
@@ -137,7 +138,7 @@ class _Log:
         return len(found), one_of(kind, _KINDS, "kind of device", line), len(found) if owner else 1
 
     def _batch(self, devices: int, source) -> int:
-        """Of a device."""
+        """Returns the batch size of one device."""
         text, line = self._said("Batch size", source)
         whole = count(text.removesuffix(" global"), line, "Batch size", least=1, most=2**31 - 1)
         each, where = self._said("per device", source)
@@ -150,7 +151,7 @@ class _Log:
         return batch
 
     def _last_rates(self, processes: int, source) -> list:
-        """Those of the last line of each process that prints."""
+        """Returns the rates in the last line of each process that prints."""
         numbers = sorted(self.rates)
         printing = len(self.rates[numbers[0]]) if numbers else 0
         if printing not in (1, processes):
@@ -170,7 +171,7 @@ class _Log:
         return self.rates[numbers[-1]]
 
     def _check_time(self, before: int, number: int) -> None:
-        """The time of all steps grows from line to line."""
+        """Checks that the time of all steps grows from line to line."""
         earlier = before * sum(1 / rate.high for rate in self.rates[before])
         later = number * sum(1 / max(rate.low, 1e-9) for rate in self.rates[number])
         if later <= earlier:

@@ -46,7 +46,7 @@ def recognizes(source) -> bool:
 
 
 class Lines:
-    """The steps of a log that is taken line by line."""
+    """The steps of a log that is read line by line."""
 
     whole = False  # a line is not all that a training says
 
@@ -60,8 +60,7 @@ class Lines:
         self._validation = None
 
     def take(self, line):
-        """The Line that the line says, its seconds since the one before; None for a line of another
-        kind."""
+        """Returns the Line of a step, with its seconds since the line before; None for a line of another kind."""
         self._take_head(line)
         match = _LINE.search(line.text)
         if not match:
@@ -114,9 +113,9 @@ class Lines:
         self.per_device = tokens * (accumulated or 1)
 
     def time(self, before, one):
-        """Sets of `one` the mean step since the line before, or since the validation after it.  The
-        devices of one model (tensor, context, pipeline parallel) share its tokens: tps is the clock's
-        over an integer, the same in all lines."""
+        """Sets in `one` the mean step time since the line before, or since the validation after it.  The devices of one
+        model (tensor, context, pipeline parallel) share its tokens: tps is the model's rate divided by an integer,
+        which is equal in all lines."""
         since = one.since or before
         steps = one.number - since.number
         by_clock = (one.clock - since.clock) / steps / 1000 if steps > 0 else 0

@@ -40,7 +40,7 @@ def without_colours(text: str) -> str:
 
 
 def without_tags(text: str):
-    """(text, rank): without what transports put before it; rank is None where none says it."""
+    """Returns (text, rank): the text without the tags that launchers put before it; rank is None if no tag names it."""
     rank, begin, found = None, 0, True
     while found:
         found = False
@@ -54,8 +54,8 @@ def without_tags(text: str):
     return (text[begin:] if begin else text), rank
 
 
-# What a launcher writes before the lines of a job that runs.  The ranks of torchrun, PyTorch and Open MPI are
-# certain; "[0] " of MPICH and "0: " of Slurm may be the program's own text.
+# The prefixes of launchers in the output of a running job.  Ranks in those of torchrun, PyTorch and
+# Open MPI are certain; "[0] " of MPICH and "0: " of Slurm may be the program's own text.
 _LAUNCHER = re.compile(
     r"\[[A-Za-z_][\w.-]*?(\d{1,6})\]: ?|"
     r"\[(?:[^\]\s]*@)?\d+,(\d{1,6})\](?:<std(?:out|err|diag)>)?: ?|"
@@ -68,8 +68,8 @@ _MOST_PREFIXES = 3
 
 @dataclass(frozen=True)
 class LauncherLine:
-    """A line of a job's output.  `text` is without what launchers wrote before it; `rank` is the rank that they
-    name, None where several prefixes name different ones."""
+    """A line of a job's output.  `text` is without the prefixes that launchers wrote; `rank` is the rank that they
+    name, None if several prefixes name different ranks."""
 
     whole: str
     text: str
@@ -82,7 +82,7 @@ class LauncherLine:
 
 
 def launcher_line(whole: str, names_ranks: bool) -> LauncherLine:
-    """The line without its prefixes, which name the job's ranks where `names_ranks`."""
+    """Returns the line without its prefixes.  They name ranks of the job only if `names_ranks`."""
     begin, ranks, certain = 0, set(), False
     for _ in range(_MOST_PREFIXES):
         match = _LAUNCHER.match(whole, begin)
@@ -102,9 +102,9 @@ def nccl_hosts(texts) -> set:
 
 
 def before_nccl(text: str, hosts: set):
-    """What a program had written of a line into which NCCL wrote: None where NCCL did not, an
-    empty text where the line is NCCL's alone.  NCCL's host follows without a space, so that the
-    border is where a known host begins, else where the first letter is."""
+    """Returns the program's part of a line into which NCCL wrote: None if NCCL did not write into it, an empty text if
+    the line is NCCL's alone.  NCCL's host follows without a space, so the border is where a known host begins, else
+    where the first letter is."""
     match = _NCCL.search(text) if "NCCL " in text else None
     if not match:
         return None

@@ -32,7 +32,7 @@ class Unit:
     inverted: bool
 
     def step_seconds(self, value: Figure, per_step: float = 1) -> float:
-        """A step's time; `per_step` samples or tokens are one of its steps."""
+        """Returns the time of a step; `per_step` is the number of samples or tokens in a step."""
         if value.value <= 0:
             raise Invalid(value.place, f"{value.name}: {value.text} is not positive")
         each = (
@@ -42,7 +42,7 @@ class Unit:
 
 
 def unit_of(text: str, place) -> Unit:
-    """The unit that is the whole of `text`; a time alone is that of a step."""
+    """Parses the whole of `text` as a unit; a unit of time alone means the time of a step."""
     word = text.strip().lower()
     if word in SECONDS:
         return Unit("steps", SECONDS[word], True)

@@ -47,7 +47,7 @@ def _mermaid(table, rows, columns, speed_up: bool) -> str:
 
 
 def _both(table, rows, columns) -> str:
-    """Both charts of the columns that have figures in all of these rows."""
+    """Returns both charts of the columns that have a value in all of these rows."""
     columns = [c for c in columns if all(c.rate(row) is not None for row in rows)]
     text = _mermaid(table, rows, columns, False)
     scaled = [column for column in columns if column.speed_up(rows[0]) is not None]
@@ -55,8 +55,8 @@ def _both(table, rows, columns) -> str:
 
 
 def mermaid_charts(table, found) -> str:
-    """The lines of one chart are of equal length, so columns without a figure in some row are in
-    charts of fewer rows.  Says which columns are in none."""
+    """Returns the charts in Mermaid.  All lines of a chart have equal length, so columns without a
+    value in some row are in charts of fewer rows.  Names the columns that are in no chart."""
     drawn, axes, left_out = [], [], []
     for column in table.columns:
         rows = tuple(row for row in table.rows if column.rate(row) is not None)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tables of programs beside each other: one model in one number type, a column a program."""
+"""Tables that compare programs: one model in one number type, with a column for each program."""
 
 from collections import Counter
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ FEWEST_RUNS = 3  # that have an interval
 
 
 class Devices(NamedTuple):
-    """A number of devices on a number of nodes; 0 where the source does not say it."""
+    """A number of devices on a number of nodes; 0 if the source does not state it."""
 
     nodes: int
     devices: int
@@ -40,11 +40,11 @@ class Cell:
     interval: tuple | None
     runs: list  # those that have a rate
     printed: str = ""  # the rate as its source printed it; empty: measured here
-    why: str = ""  # there is no rate: why
-    failed: bool = False  # there is none, since a run failed
+    why: str = ""  # the reason if there is no rate
+    failed: bool = False  # whether there is no rate because a run failed
 
     def text(self) -> str:
-        """ "1412.3 [1380.1, 1440.2]"; "failed", "not run" or "-" where there is no rate."""
+        """Returns "1412.3 [1380.1, 1440.2]"; "failed", "not run" or "-" if there is no rate."""
         if self.printed:
             return self.printed
         if self.rate is None:
@@ -63,7 +63,7 @@ class Cell:
 @dataclass
 class Column:
     title: str
-    facts: dict  # what its programs said of themselves, and the configuration's recipe
+    facts: dict  # facts that its programs reported, and the configuration's recipe
     varied: set  # facts in which its runs differ
     cells: dict  # by Devices
 
@@ -71,12 +71,13 @@ class Column:
         return self.cells[devices].rate if devices in self.cells else None
 
     def speed_up(self, devices) -> float | None:
-        """Against one device of the same column."""
+        """Returns the rate relative to one device of the same column."""
         one, many = self.rate(ONE), self.rate(devices)
         return None if one is None or many is None else many / one
 
     def speed_up_text(self, devices) -> str:
-        """ "7.87x, 98.4 %", with as many digits as the source printed; "-" where there is none."""
+        """Returns "7.87x, 98.4 %", with as many digits as the source printed; "-" if there is none.
+        """
         times = self.speed_up(devices)
         if times is None:
             return MISSING
@@ -105,7 +106,7 @@ def unit_of(model: str) -> str:
 
 
 def _title(run: dict, usual_batch: int) -> str:
-    """A framework in one form; the batch size is the table's unless it is another one."""
+    """Returns the title of a framework's column, with the batch size if it is not the table's."""
     asked, said, imported = run["configuration"], run["adapter"], run["source"] == "imported"
     framework, label = asked.get("framework"), asked["label"] or asked["strategy"]
     own = not framework and not imported and not asked.get("command")
@@ -128,18 +129,19 @@ def _title(run: dict, usual_batch: int) -> str:
 
 
 def _usual_batch(runs: list) -> int:
-    """The batch size that most columns have, the smallest of these."""
+    """Returns the batch size that most columns have; of several such sizes, the smallest."""
     titles = {(run["configuration"]["batch_size"] or 0, _title(run, 0)) for run in runs}
     counts = Counter(batch for batch, _ in titles)
     return min(counts, key=lambda batch: (-counts[batch], batch))
 
 
-# A title says these, or rows of one column differ in them.
+# Keys that a title states, or in which rows of one column differ.
 _NOT_SETTINGS = {
     *("label", "framework", "compiled", "python", "env", "batch_size"),
     *("ranks", "ranks_per_host", "seed", "discard", "not_run"),
 }
-# Programs choose these where nobody does: they are settings where runs on the same devices differ.
+# Programs choose these values if nobody states them.  They count as settings if runs on the same
+# devices differ in them.
 _CHOSEN = {"threads", "warmup_steps", "steps"}
 
 
@@ -157,7 +159,8 @@ def _differing(settings: list, names) -> list:
 
 
 def _column_titles(runs: list, usual_batch: int) -> list:
-    """Of runs of other settings with the same title, what they differ in follows it."""
+    """Returns the titles of the runs.  If runs with different settings have the same title, the
+    differing settings are appended."""
     titles = [_title(run, usual_batch) for run in runs]
     settings = [_settings(run) for run in runs]
     told = list(titles)

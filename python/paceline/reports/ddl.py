@@ -28,7 +28,7 @@ _FUSES_ALL = "536870912"  # bytes of the original's threshold
 
 
 def _ours(names: dict) -> dict:
-    """Their first word for each of ours."""
+    """Returns, for each of Paceline's names, the first of theirs."""
     return {ours: theirs for theirs, ours in reversed(names.items())}
 
 
@@ -36,7 +36,7 @@ _METHOD_OF, _COMPRESSOR_OF, _MODEL_OF = map(_ours, (METHODS, COMPRESSORS, MODELS
 
 
 def _rates(run: dict) -> tuple:
-    """How many ranks train, and the samples a second of each iteration on the first of them."""
+    """Returns the number of ranks that train, and the samples per second of each iteration on the first of them."""
     trainers = [rank["step_ns"] for rank in run["ranks"] if rank["step_ns"]]
     step_ns = trainers[0]
     iterations = min(_MOST_ITERATIONS, len(step_ns))
@@ -51,7 +51,8 @@ def _rates(run: dict) -> tuple:
 
 
 def _words(run: dict, case: dict) -> tuple:
-    """What the original's two kinds of scripts call a rate of a device, its mean, their sum, and a device."""
+    """Returns the words of the original's scripts for the rate of a device, for the mean of rates, for their sum, and
+    for a device."""
     if case["tokens"] is not None:
         return "sentences/sec", "Sen/sec", "sen/sec", "GPU"  # on CPUs as well
     return "img/sec", "Img/sec", "img/sec", "GPU" if run["configuration"]["device"] == "cuda" else "CPU"
@@ -79,8 +80,8 @@ def text(given: dict) -> str:
 
 
 def _tries(given: dict) -> str:
-    """For each case of two tries or more a line that begins with '#': the mean of what its tries print as
-    their totals, and its 95 % interval, by Student's t."""
+    """Returns, for each case with two runs or more, a line that begins with '#': the mean of the totals that its runs
+    print, and its 95 % interval, by Student's t."""
     printed = ""
     for case in given["cases"]:
         runs = [given["records"][index] for index in case["runs"]]
@@ -124,7 +125,7 @@ def _method(log: dict) -> tuple:
 
 
 def _network(log: dict) -> str:
-    """The original's number of an emulated link of 10 or 100 Gbit/s; other links are named."""
+    """Returns the original's number for an emulated link of 10 or 100 Gbit/s; for other links the text of the link."""
     gbit_per_s = log["gbit_per_s"]
     if gbit_per_s is None:
         return "none"
@@ -132,7 +133,7 @@ def _network(log: dict) -> str:
 
 
 def _names(logs: list) -> list:
-    """Of logs that would share a name, the second is called -2, the third -3."""
+    """Returns the logs' names.  If several logs would share a name, the second one gets -2, the third -3."""
     names = []
     for log in logs:
         c = log["configuration"]

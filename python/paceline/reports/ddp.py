@@ -27,12 +27,13 @@ from .facts import number
 from .markdown import printable
 from .run_log import run_module
 
-# The keys that the reports of the benchmark have; records that were imported are compared in these alone.
+# The keys that the reports of the benchmark have.  Imported records are compared in these keys
+# only.
 _IMPORTED = ("model", "batch_size", "ranks", "strategy", "bucket_mib", "engine")
 
 
 def quantile(values: list, share: float) -> float:
-    """Of sorted values by linear interpolation, as numpy."""
+    """Returns a quantile of sorted values by linear interpolation, as numpy does."""
     place = share * (len(values) - 1)
     low = int(place)
     high = min(low + 1, len(values) - 1)
@@ -53,7 +54,7 @@ class Case:
         self.without_ddp = plain if self.imported else plain and self.c["ranks"] == 1
 
     def seconds(self) -> list:
-        """Of the steps of all ranks and runs, one after the other."""
+        """Returns the step times of all ranks and runs, one after the other."""
         return [ns / 1e9 for run in self.measured for rank in run["ranks"] for ns in rank["step_ns"]]
 
     def padded_label(self) -> str:
@@ -62,7 +63,8 @@ class Case:
         return "   " + label if "M/" in label else f"{label:>8}"
 
     def call(self) -> tuple:
-        """Engine and size of buckets; of a strategy without buckets the size that was asked for."""
+        """Returns the engine and the bucket size; for a strategy without buckets, the bucket size that was asked for.
+        """
         size = re.search(r"[:,]bucket-mb=([0-9.]+)", self.c["strategy"] or "")
         return self.c["engine"] or "", float(size[1]) if size else self.c["bucket_mib"] or 0
 
@@ -77,7 +79,7 @@ class Case:
 
 
 def _suffix(case: Case, earlier: list) -> str:
-    """In which keys a case differs from an earlier one of its name."""
+    """Returns the keys in which a case differs from an earlier one with the same name."""
     name = (case.c["ranks"], case.padded_label())
     same = next((one for one in earlier if (one.c["ranks"], one.padded_label()) == name), None)
     if same is None:
@@ -141,7 +143,7 @@ def tables_of(given: dict) -> list:
 
 
 def _header_record(tables: list, call: tuple) -> dict:
-    """Whose environment stands in the header of a call: the first that did not fail."""
+    """Returns the record whose environment the header of a call shows: the first one that did not fail."""
     runs = [run for table in tables if table.call == call for case in table.rows for run in case.runs]
     return next((run for run in runs if run["error"] is None), runs[0])
 
@@ -185,7 +187,7 @@ def text(given: dict) -> str:
 
 
 def _results(table: Table, suffix: str) -> list:
-    """Of the rows with this suffix and, first, of the case without DDP."""
+    """Returns the results of the rows with this suffix; the case without DDP comes first."""
     rows = [
         case for case, one in zip(table.rows, table.suffixes, strict=True) if one == suffix and case.measured
     ]
@@ -201,12 +203,12 @@ def _results(table: Table, suffix: str) -> list:
 
 
 def _facts(report: dict) -> dict:
-    """Every key of the report but its results, as Python prints its value."""
+    """Returns every key of the report except its results, with its value as Python prints it."""
     return {key: str(value) for key, value in report.items() if key != "benchmark_results"}
 
 
 def _name(call: tuple, suffix: str, reports: list) -> str:
-    """ "gloo-1MB-strategy_fusion" of those parts in which the reports differ."""
+    """Returns a name such as "gloo-1MB-strategy_fusion" from those parts in which the reports differ."""
     parts = []
     if len({one[0] for one, _ in reports}) > 1:
         parts.append(call[0])

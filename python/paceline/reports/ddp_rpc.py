@@ -50,7 +50,7 @@ def _examples(run: dict, rank: dict) -> list:
 
 
 def _rows(run: dict) -> list:
-    """The ranks that train; steps behind the last whole epoch are left out."""
+    """Returns a row for each rank that trains; steps after the last whole epoch are left out."""
     rows = []
     for rank in run["ranks"]:
         steps, examples = rank["step_ns"], _examples(run, rank)
@@ -67,7 +67,7 @@ def _rows(run: dict) -> list:
 
 
 def _rates(run: dict) -> str:
-    """How fast trainers were whose steps are fewer than an epoch: they have no percentiles."""
+    """Returns the rates of trainers whose run has fewer steps than an epoch, and so no percentiles."""
     trainers = [rank for rank in run["ranks"] if rank["step_ns"]]
     seconds = [sum(rank["step_ns"]) * 1e-9 for rank in trainers]
     rates = [sum(_examples(run, rank)) / s if s else 0 for rank, s in zip(trainers, seconds)]
@@ -82,7 +82,7 @@ def _failure(run: dict) -> str:
 
 
 def _shown(given: dict) -> list:
-    """The runs that left samples and those that failed, each with its case and the words of its job."""
+    """Returns the runs that have samples and those that failed, each with its case and the description of its job."""
     shown = []
     for case in (one for one in given["cases"] if one["job"]):
         records = (given["records"][index] for index in case["runs"])
@@ -134,7 +134,7 @@ def text(given: dict) -> str:
 
 
 def _table(rows: list) -> str:
-    """All trainers work at once, so their examples of an epoch add up."""
+    """Returns the table.  All trainers work at the same time, so their examples of an epoch add up."""
     cells = [["trainer", *(f"{name} p{p}" for p in _PERCENTILES for name in ("s/epoch", "examples/s"))]]
     for row in rows:
         cells.append([row.name])

@@ -88,7 +88,7 @@ def markdown(report: Report) -> str:
 
 
 def _read(path) -> Report:
-    """Raises ValueError where it is not what `paceline report --format json` prints."""
+    """Raises ValueError if the file is not the output of `paceline report --format json`."""
     name = path or "stdin"
     text = pathlib.Path(path).read_bytes() if path else sys.stdin.buffer.read()
     try:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The recipe of a run: what its program said of itself, and what it was asked for."""
+"""The recipe of a run: facts that its program reported, and settings that it was asked for."""
 
-# Facts of a run that say nothing about how it trains.
+# Facts of a run that do not concern how it trains.
 _NOISE = {
     "case",
     "host",
@@ -11,7 +11,7 @@ _NOISE = {
     "world",
     "reported_samples_per_s",
 }
-# What a report shows; where runs of a column differ in one, it says so.
+# Facts that a report shows.  If runs of a column differ in one, the report says so.
 SHOWN = (
     "framework_version",
     "docker",
@@ -47,7 +47,7 @@ def _optimizer(asked: dict) -> str:
 
 
 def _own(asked: dict, environment: dict) -> dict:
-    """What Paceline says of its own training."""
+    """Returns the facts of Paceline's own training."""
     norm = asked.get("clip_norm", 0)
     dynamic = asked["dtype"] == "amp" and asked["device"] == "cuda"
     return {
@@ -64,7 +64,7 @@ def _own(asked: dict, environment: dict) -> dict:
 def facts_of(run: dict, environments: list) -> dict:
     facts = {name: value for name, value in run["adapter"].items() if name not in _NOISE}
     asked = run["configuration"]
-    # Nothing more is known of a command, or of what did not run.
+    # A user's command, and a case that did not run, have no further facts.
     if run["source"] == "imported" or run["error"] is not None or asked.get("command"):
         return facts
     facts["optimizer"] = _optimizer(asked)
@@ -74,7 +74,8 @@ def facts_of(run: dict, environments: list) -> dict:
 
 
 def merged(all_facts) -> tuple:
-    """Facts of several runs, "1.0 or 1.1" where they differ, and the names of these."""
+    """Returns the facts of several runs, "1.0 or 1.1" if they differ, and the names of these facts.
+    """
     facts, varied = {}, set()
     for name, value in (pair for one in all_facts for pair in one.items()):
         if not facts.get(name):

@@ -21,7 +21,7 @@ LEAST_ON_A_NODE = 0.5  # efficiency
 SPREAD = 0.03  # coefficient of variation
 RECIPE = ("clipping", "loss_scaling", "layout", "data", "objective", "optimizer", "dali")
 
-# What tells whether two columns train the same.
+# Facts by which two columns are compared as to whether they train the same.
 _COMPARED = {
     "parameters": "number of parameters",
     "flops": "FLOPs of a sample's forward pass",
@@ -50,7 +50,7 @@ def findings(table) -> list:
 
 
 def excludes(found, column, devices=None) -> bool:
-    """Whether a finding keeps the column, or its figure on these devices, from being compared."""
+    """Whether a finding excludes the column, or its value on these devices, from comparison."""
     return any(
         one.excludes
         and one.column == column.title
@@ -68,7 +68,7 @@ def _own_recipe(column, _table):
 
 
 def _scaling(column, table):
-    """Speed-ups as the number of devices grows."""
+    """Checks the speed-ups as the number of devices grows."""
     before = None
     for devices in table.rows:
         rate = column.rate(devices)
@@ -98,7 +98,7 @@ def _one_speed_up(times, devices):
 
 
 def _published(column, times, devices):
-    """A speed-up that its source printed beside the throughput."""
+    """Checks a speed-up that its source printed beside the throughput."""
     text = column.cells[devices].runs[0]["adapter"].get("published_speed_up")
     if text is None:
         return
@@ -126,7 +126,7 @@ def _runs(column, _table):
 
 
 def _spread(seconds) -> float:
-    """Standard deviation over mean; 0 of fewer than two."""
+    """Returns the standard deviation over the mean; 0 for fewer than two values."""
     total = squares = 0.0
     for one in seconds:
         total += one
@@ -138,7 +138,7 @@ def _spread(seconds) -> float:
 
 
 def _remarks(column, _table):
-    """What the source says of its own figures."""
+    """Returns the remarks of the source about its own values."""
     remarked = set()
     for devices, cell in column.cells.items():
         for run in cell.runs:
@@ -149,7 +149,7 @@ def _remarks(column, _table):
 
 
 def _training(column, table):
-    """Where it does not train what the others do, and what it does not say of that."""
+    """Finds differences from the training of the other columns, and facts that would show them but are missing."""
     for devices, cell in column.cells.items():
         reasons = [run["not_comparable"] for run in cell.runs if run["not_comparable"]]
         if reasons:

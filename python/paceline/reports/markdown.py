@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 
 MISSING = "-"  # stands where a value is missing
 
-# Characters that move a cursor or turn the direction of the text around them.
+# Characters that move a cursor or change the direction of the text around them.
 _UNSEEN = re.compile(r"[\x00-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
-# A bracket that another one follows would make a link.
+# A bracket that follows another one would make a link.
 _SPECIAL = re.compile(r"[\\`*_{}<>#|~!&$@]|(?<=\])[(\[:]")
 
 
@@ -30,12 +30,12 @@ def _line(cells) -> str:
 
 
 def printable(text: str) -> str:
-    """Without control characters; line breaks and tabs become blanks."""
+    """Returns the text without control characters; line breaks and tabs become blanks."""
     return _UNSEEN.sub(lambda found: " " if found[0] in "\n\t\r" else "?", text)
 
 
 def escaped(text: str) -> str:
-    """So that Markdown shows the text as it is, in one line, in a table too."""
+    """Escapes the text so that Markdown shows it unchanged, in one line, also in a table."""
     return _SPECIAL.sub(lambda found: "\\" + found[0], printable(text))
 
 

@@ -15,18 +15,18 @@ from .markdown import counted, printable
 
 
 def mean(values: list) -> float:
-    """Summed from the first value to the last, as the program sums."""
+    """Returns the mean.  The values are summed from the first to the last, as the C++ program does."""
     return functools.reduce(operator.add, values, 0.0) / len(values)
 
 
 def deviations(values: list) -> float:
-    """The sum of the squared distances from the mean."""
+    """Returns the sum of the squared distances from the mean."""
     center = mean(values)
     return functools.reduce(operator.add, ((value - center) * (value - center) for value in values), 0.0)
 
 
 def spread(values: list) -> float:
-    """1.96 standard deviations of the population, which the originals print behind "+-"."""
+    """Returns 1.96 standard deviations of the population, which the original programs print behind "+-"."""
     return 1.96 * math.sqrt(deviations(values) / len(values))
 
 
@@ -51,7 +51,7 @@ def _head(run: dict) -> str:
 
 
 def _unprintable(run: dict, case: dict) -> str:
-    """Why the log has no lines of a run; empty where it has."""
+    """Returns why the log has no lines of a run; empty if it has some."""
     if run["error"] is not None or not has_steps(run):
         return f" failed: {'no rank left samples' if run['error'] is None else run['error']}"
     if run["configuration"]["batch_size"] is None or run["configuration"]["ranks"] is None:

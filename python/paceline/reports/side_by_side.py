@@ -14,7 +14,7 @@ _REMARKS = (("busy-machine", "busy machine"), ("shortened-protocol", "shortened"
 
 @dataclass
 class Result:
-    """A table as it is shown."""
+    """A comparison with the tables that the report shows."""
 
     table: Comparison
     throughput: Table
@@ -50,7 +50,7 @@ def _rate(column, row, found, footnotes) -> str:
 
 
 def _frameworks(tables) -> Table:
-    """Version, container, source, exchange, features and data of each column."""
+    """Returns a table with version, container, source, exchange, features and data of each column."""
     columns = [(f"{table.model}: {c.title}", c.facts) for table in tables for c in table.columns]
     names = {"version": "framework_version"}
     for name in ("docker", "model_source"):  # where a record says it
@@ -77,7 +77,7 @@ def _period(runs) -> str:
 
 
 def _options(runs, tables) -> list:
-    """Devices, number types, window and figure, as pairs of a term and a text."""
+    """Returns devices, number types, window and measured value, as pairs of a term and a text."""
     rows = sorted({row for table in tables for row in table.rows})
     places = [
         f"{counted(row.nodes, 'node')}, {counted(row.devices, 'device')}" if row.devices else MISSING

@@ -26,7 +26,7 @@ def _require_trainable(name, parameter, dtype):
 
 
 def _sum_of(output):
-    """A scalar that depends on all that a backward pass can begin with."""
+    """Returns a scalar that depends on every output tensor at which a backward pass can begin."""
     leaves = [leaf for leaf in tree_leaves(output) if isinstance(leaf, torch.Tensor) and leaf.requires_grad]
     if not leaves:
         raise UsageError("The network's output holds no tensor that requires a gradient.")
@@ -70,7 +70,8 @@ class DataParallel(torch.nn.Module):
         self._phase = "idle"  # then forward, then backward
         self._in_step = False
         self._broken = False
-        # Name, parameter, and its address where it is trained and the first step has begun.
+        # Name, parameter, and the address of its data if it is trained and the first step has
+        # begun.
         self._prepared = []
         self._scaler = scaler if scaler is not None and scaler.is_enabled() else None
         trained = {name: p for name, p in module.named_parameters() if p.requires_grad}
@@ -93,7 +94,7 @@ class DataParallel(torch.nn.Module):
         for name, buffer in module.named_buffers():
             self._model.add(name, buffer, False)
         self._gates = Gates(module, self._model, self.synchronize)
-        # torch.compile() would compile what takes the place of a linear layer.
+        # torch.compile() would compile the replacement of a linear layer.
         weights = [] if any(map(is_compiled, module.modules())) else trained.values()
         self._linear = LinearIntoSlots(weights, self._model.gradient_slot)
         self._watch_optimizer()
@@ -128,7 +129,7 @@ class DataParallel(torch.nn.Module):
         def after_load(_optimizer):
             if self._model.is_prepared:
                 self.synchronize()
-                self._rule.show_state(self._model)
+                self._rule.make_state_views(self._model)
 
         def reject(_optimizer, _arguments, _named):
             raise UsageError(
@@ -163,7 +164,7 @@ class DataParallel(torch.nn.Module):
         return handles
 
     def _require_as_prepared(self):
-        """The plan has the parameters of the first step, where they lay."""
+        """Checks that the parameters are trained and stored as in the first step, for which the plan was made."""
         for name, parameter, address in self._prepared:
             if parameter.requires_grad != (address is not None):
                 now = "trained" if parameter.requires_grad else "frozen"
@@ -179,11 +180,10 @@ class DataParallel(torch.nn.Module):
     # A step.
 
     def step(self, closure):
-        """One micro-batch, by default the whole step: `closure()` returns its loss, which is returned.
+        """Trains one micro-batch, by default the whole step.  `closure()` returns its loss, which step() returns too.
 
-        The first call of the job traces what the closure computes by calling it
-        once more.  A rank of a parameter server calls it no more after that, and
-        returns None.
+        The first call of the job traces what the closure computes by calling it once more.  On a rank of a parameter
+        server the closure is not called after that, and step() returns None.
         """
         self._require_usable("idle")
         self._prepare(closure)
@@ -209,7 +209,8 @@ class DataParallel(torch.nn.Module):
         share.backward(None if scale is None else scale.reshape(share.shape))
 
     def forward(self, *inputs, **named):
-        """The network's output.  In training it begins a micro-batch, which update() or the next one ends."""
+        """Returns the network's output.  In training, begins a micro-batch, which update() or the next forward() ends.
+        """
         if self._in_step:
             return self._network(*inputs, **named)
         if self._phase == "forward":  # another one of the same micro-batch
@@ -234,7 +235,7 @@ class DataParallel(torch.nn.Module):
             return self.module(*inputs, **named)
 
     def _behind_backward(self, output):
-        """`output`, whose backward pass begins that of the micro-batch."""
+        """Returns `output` with hooks that begin the backward pass of the micro-batch."""
 
         def begin(_gradient):
             if self._phase == "forward":
@@ -257,7 +258,8 @@ class DataParallel(torch.nn.Module):
             self._end_backward()
 
     def loss_scale(self):
-        """What the caller's backward pass begins with where there is a scaler: loss.backward(model.loss_scale())."""
+        """Returns the gradient with which the caller's backward pass begins if there is a scaler:
+        loss.backward(model.loss_scale())."""
         return None if self._scaler is None else self._model.loss_scale()
 
     def _require_usable(self, phase):
@@ -273,7 +275,8 @@ class DataParallel(torch.nn.Module):
 
     @contextlib.contextmanager
     def _ending_job(self):
-        """What the engine's failure raises in a hook, autograd raises as another exception."""
+        """Raises the failure of the engine, because autograd raises another exception in place of a hook's exception.
+        """
         try:
             yield
         except BaseException:
@@ -285,7 +288,7 @@ class DataParallel(torch.nn.Module):
     def _prepare(self, closure):
         if self._model.is_prepared:
             return
-        self._rule.tell(self._model)
+        self._rule.send_groups(self._model)
         device = next(iter(self._rule.parameters().values())).device
         devices = [device] if device.type == "cuda" else []
         self._gates.open = self._in_step = True
@@ -294,7 +297,7 @@ class DataParallel(torch.nn.Module):
                 self._model.prepare(closure)
         finally:
             self._gates.open = self._in_step = False
-        self._rule.show_state(self._model)
+        self._rule.make_state_views(self._model)
         trained = self._rule.parameters()
         self._prepared = [
             (name, p, p.data_ptr() if name in trained else None) for name, p in self.module.named_parameters()
@@ -307,7 +310,7 @@ class DataParallel(torch.nn.Module):
 
     def _begin_backward(self):
         self._gates.open = False
-        self._rule.tell(self._model)
+        self._rule.send_groups(self._model)
         self._model.begin_backward()
         self._phase = "backward"
 
@@ -332,7 +335,8 @@ class DataParallel(torch.nn.Module):
         """Waits until the updates of all steps are done, so that parameters may be read."""
         if self._model is None or not self._model.is_prepared or self._broken:
             return
-        # The first micro-batch of a step has waited for the updates before it.
+        # In the middle of a step nothing is waited for: its first micro-batch has waited for the
+        # updates of the step before.
         if self._phase == "idle" and self._micro == 0:
             self._model.drain()
             if self._scaler is not None:
@@ -349,11 +353,12 @@ class DataParallel(torch.nn.Module):
             self._model = None
 
     def state_dict(self, *arguments, **named):
-        """That of the module, under the module's own names."""
+        """Returns the state dict of the module, with the module's own names."""
         return self.module.state_dict(*arguments, **named)
 
     def gather_state(self):
-        """Lets the optimizer's state_dict() be whole until the next step where a strategy shards the state; collective."""
+        """Makes the optimizer's state_dict() complete until the next step if a strategy shards the state.  Collective.
+        """
         self._require_prepared("gather_state()")
         if self._model.training_ranks < job.size():
             raise UsageError("gather_state() where ranks only serve parameters: the state is theirs.")
@@ -362,7 +367,7 @@ class DataParallel(torch.nn.Module):
             self._rule.gather_state(job.current(), self._model)
 
     def load_state_dict(self, *arguments, **named):
-        """That of the module.  What a strategy keeps beside the parameters begins with them again."""
+        """Loads the state dict of the module.  Buffers that a strategy starts from the parameters are started again."""
         return self.module.load_state_dict(*arguments, **named)
 
     def _before_load(self):
@@ -372,18 +377,18 @@ class DataParallel(torch.nn.Module):
 
     @property
     def trains(self):
-        """Whether this rank trains, as against one that serves parameters; of a model that has had a step."""
+        """Whether this rank trains, or else serves parameters.  The model must have had a step."""
         self._require_prepared("trains")
         return self._model.trains
 
     @property
     def replicates(self):
-        """Whether all ranks hold the same parameters after each step; of a model that has had a step."""
+        """Whether all ranks hold the same parameters after each step.  The model must have had a step."""
         self._require_prepared("replicates")
         return self._model.replicates
 
     def _values(self):
-        """All parameters that are trained, one after the other; zeros of a rank that trains none."""
+        """Returns all trained parameters as one vector; zeros on a rank that trains none."""
         values = [p.detach().reshape(-1) for p in self._rule.parameters().values()]
         flat = torch.cat(values)
         return flat if self._model.trains else torch.zeros_like(flat)
@@ -393,8 +398,8 @@ class DataParallel(torch.nn.Module):
         return job.all_reduce(self._values(), "sum") / self._model.training_ranks
 
     def consensus(self):
-        """How far ranks are apart: the root mean square, over ranks, of the distance of a rank's parameters from the
-        mean of all, over the norm of that mean.  Collective."""
+        """Returns the consensus distance: the root mean square, over ranks, of the distance of a rank's parameters from
+        the mean over ranks, divided by the norm of that mean.  Collective."""
         self._require_prepared("consensus()")
         mean = self._mean()
         apart = (self._values() - mean).square().sum() if self._model.trains else mean.new_zeros(())
@@ -403,7 +408,8 @@ class DataParallel(torch.nn.Module):
 
     @contextlib.contextmanager
     def average(self):
-        """While it lasts, as for an evaluation, the parameters of all ranks are their mean.  Collective."""
+        """Replaces the parameters of all ranks by their mean within a `with` block, as for an evaluation.  Collective.
+        """
         self._require_prepared("average()")
         mean = self._mean()
         own = self._values()

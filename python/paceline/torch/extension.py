@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The extension in C++: Paceline's plans, engines and executor in this process.
+"""The C++ extension: Paceline's plans, engines and executor in this process.
 
-It lies beside this file where the package is installed, and beside the program in
-a source tree.  The environment variable PACELINE_EXTENSION names another file.
+It lies beside this file if the package is installed, and beside the program in a source tree.  The environment variable
+PACELINE_EXTENSION names another file.
 """
 
 import importlib.util
@@ -26,7 +26,7 @@ def _file():
 
 
 def _require_same_torch(file):
-    """Its classes are those of one PyTorch: with another one it would crash."""
+    """Rejects another PyTorch than the one with which the extension was built, because it would crash."""
     beside = [program.PACKAGE / "bin" / "built_for.txt", *(folder / "built_for.txt" for folder in file.parents[:4])]
     for built_for in beside:
         if built_for.exists():

@@ -7,12 +7,13 @@ import torch
 
 
 def _is_compiled_here(module):
-    """By module.compile(), which compiles the module's own hooks too."""
+    """Whether module.compile() compiled the module, which also compiles its own hooks."""
     return module._compiled_call_impl is not None
 
 
 def _is_compiled_inside(module):
-    """What torch.compile(module) returns: its own hooks run as they are, those inside are compiled."""
+    """Whether the module is the result of torch.compile(module): its own hooks run uncompiled, those inside are
+    compiled."""
     return type(module).__name__ == "OptimizedModule"
 
 
@@ -24,11 +25,10 @@ def is_compiled(module):
 class Gates:
     """The hooks of one network.
 
-    A module that has parameters waits before its forward pass until they may be
-    read.  Inside compiled modules nothing waits: the compiled module does so for
-    all that is in it, or the one around it where hooks would be compiled.
-    Outside of the forward passes of steps, while `open` is False, a module waits
-    by `synchronize()` for all.
+    A module that has parameters waits before its forward pass until they may be read.  Modules inside a compiled module
+    do not wait.  The compiled module waits for all of their parameters, or the module around it does if hooks would be
+    compiled.  Outside of the forward passes of steps, while `open` is False, a module waits by `synchronize()` for all
+    updates.
     """
 
     def __init__(self, network, model, synchronize):
@@ -40,14 +40,14 @@ class Gates:
         self.open = False
         self._seen = set()
         self._handles = []
-        # What is ready before the forward pass of the network begins.
+        # Units without a hook of their own, for which the network waits before its forward pass.
         self._first = self._place(network)
         self._owners.clear()
         if not _is_compiled_here(network):
             self._hook_root(network)
 
     def _hook_root(self, network):
-        # A function, as of all hooks: a copy of the network shares it.
+        # All hooks are functions, because a copy of the network shares them.
         def enter(_module, _inputs):
             if not self.open:
                 self._synchronize()
@@ -55,13 +55,13 @@ class Gates:
         self._handles.append(network.register_forward_pre_hook(enter, prepend=True))
 
     def enter_first(self):
-        """Before the network's own forward pass."""
+        """Enters the units without a hook before the network's own forward pass."""
         for unit in self._first:
             self._model.enter(unit)
             self._model.leave(unit)
 
     def remove(self):
-        """Leaves the network as it was."""
+        """Removes all hooks from the network."""
         for handle in self._handles:
             handle.remove()
 
@@ -75,7 +75,8 @@ class Gates:
         return units
 
     def _place(self, module):
-        """Gives `module` and those in it their hooks; returns the units that the module around it has to wait for."""
+        """Adds hooks to `module` and the modules in it; returns the units for which the module around it has to wait.
+        """
         if id(module) in self._seen:
             return []
         self._seen.add(id(module))

@@ -13,14 +13,14 @@ _models = weakref.WeakSet()
 
 
 def init(engine="gloo", timeout=600.0, interface="", rendezvous=""):
-    """Meets the other ranks, which torchrun, mpirun, srun or RANK and WORLD_SIZE tell of; alone without them.
+    """Connects to the other ranks that torchrun, mpirun, srun, or RANK and WORLD_SIZE describe.  Without these, this
+    process is the only rank.
 
-    `engine`: gloo, nccl or mpi.  `timeout`: seconds that a rank waits for the
-    others within a step, ten times as long when they connect.  `interface` and
-    `rendezvous` (HOST:PORT or file:PATH) are those of `paceline run`.
+    `engine`: gloo, nccl or mpi.  `timeout`: seconds that a rank waits for the others within a step, ten times as long
+    when they connect.  `interface` and `rendezvous` (HOST:PORT or file:PATH) are those of `paceline run`.
 
-    From here on the failure of one rank ends all of them.  An exception that
-    nothing catches is printed once, by the rank that failed first.
+    From here on the failure of one rank ends all of them.  An exception that nothing catches is printed once, by the
+    rank that failed first.
     """
     global _job
     if _job is not None:
@@ -74,12 +74,12 @@ def local_rank():
 
 
 def all_reduce(tensor, op="mean"):
-    """The mean, sum or largest value ("mean", "sum", "max") over all ranks, as a new tensor."""
+    """Returns the mean, sum or largest value ("mean", "sum", "max") over all ranks, as a new tensor."""
     return current().all_reduce(tensor, op)
 
 
 def broadcast(tensor, root=0):
-    """The tensor of rank `root`, as a new tensor."""
+    """Returns the tensor of rank `root`, as a new tensor."""
     return current().broadcast(tensor, root)
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Linear layers whose weight's gradient is written where the plan sends it from, so that nothing copies it there."""
+"""Linear layers whose weight gradient is written directly into the buffer from which the plan sends it."""
 
 import torch
 from torch.autograd import forward_ad
@@ -9,7 +9,8 @@ from torch.overrides import TorchFunctionMode
 
 
 class _LinearIntoSlot(torch.autograd.Function):
-    """torch.nn.functional.linear of rows; `slot_of(weight)` is the memory of the weight's gradient, or None.
+    """torch.nn.functional.linear of a matrix of rows.  `slot_of(weight)` returns the memory of the weight's gradient,
+    or None.
 
     The backward pass has the operations of PyTorch's own.
     """
@@ -27,7 +28,7 @@ class _LinearIntoSlot(torch.autograd.Function):
         if ctx.needs_input_grad[0]:
             of_inputs = gradient.mm(weight)
         if ctx.needs_input_grad[1]:
-            # An operation with `out` has no derivative of its own.
+            # Operations with `out` are not differentiable.
             slot = None if torch.is_grad_enabled() or not _is_accumulated(weight) else ctx.slot_of(weight)
             of_weight = torch.mm(gradient.t(), inputs, out=slot)
         if ctx.needs_input_grad[2]:
@@ -36,15 +37,16 @@ class _LinearIntoSlot(torch.autograd.Function):
 
 
 def _is_accumulated(weight):
-    """Whether the backward pass adds to the weight's gradient, and is not that of torch.autograd.grad()."""
+    """Whether the backward pass accumulates the weight's gradient, so that it is not one of torch.autograd.grad()."""
     try:
         return torch._C._will_engine_execute_node(get_gradient_edge(weight).node)
-    except RuntimeError:  # so says torch.autograd.grad() of the weight
+    except RuntimeError:  # raised in torch.autograd.grad() of the weight
         return False
 
 
 def _is_plain():
-    """Whether nothing else acts on operations: what transforms, records or computes them again wants PyTorch's own."""
+    """Whether nothing else intercepts operations.  Transforms, tracing, autocast and recomputation need PyTorch's own
+    operation."""
     return (
         torch.is_grad_enabled()
         and not torch.is_autocast_enabled("cpu")
@@ -57,9 +59,9 @@ def _is_plain():
 
 
 class LinearIntoSlots(TorchFunctionMode):
-    """While it is entered, torch.nn.functional.linear with one of `weights` writes its gradient into its slot.
+    """In this mode, torch.nn.functional.linear with one of `weights` writes the weight's gradient into its slot.
 
-    A weight is on the CPU: on a GPU a copy costs less than what Python needs to look at each operation.
+    Only weights on the CPU are written so: on a GPU a copy costs less than Python's inspection of each operation.
     """
 
     def __init__(self, weights, slot_of):

@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""An optimizer of torch.optim as the plan's update kernels perform it.
+"""Describes an optimizer of torch.optim for the plan's update kernels.
 
-The optimizer object stays the user's: its groups say rates and constants, its
-state is views of Paceline's flat buffers, and its step() is never called.
+The optimizer object stays the user's: its groups give rates and constants, its state tensors are views of Paceline's
+flat buffers, and its step() is never called.
 """
 
 import torch
 
 from paceline.torch.extension import UsageError
 
-# By the rows of src/paceline/plan/optimizer.h: buffers of the plan, and what
-# torch.optim calls them.
+# For each row of src/paceline/plan/optimizer.h: the buffers of the plan, and their names in
+# torch.optim.
 _STATES = {
     "sgd": {"momentum": "momentum_buffer"},
     "adam": {"exp_avg": "exp_avg", "exp_avg_sq": "exp_avg_sq"},
@@ -27,7 +27,7 @@ _CLASSES = {
     torch.optim.Adagrad: "adagrad",
     torch.optim.Adadelta: "adadelta",
 }
-# Options that the kernels do not have, and the value that they must have.
+# Options that the kernels do not support, with the only value that is accepted.
 _FIXED = {
     "dampening": 0,
     "amsgrad": False,
@@ -96,10 +96,10 @@ _NOTHING = {
 
 
 class Rule:
-    """What a training's updates compute: those of `optimizer`, or none but means."""
+    """The update rule of a training: that of `optimizer`, or only averaged gradients without one."""
 
     def __init__(self, optimizer, parameters):
-        """`parameters`: those that are trained, by name."""
+        """`parameters`: the trained parameters by name."""
         self.optimizer = optimizer
         self.name = name_of(optimizer)
         self._parameters = parameters
@@ -110,11 +110,11 @@ class Rule:
         self._sharded_names = []
 
     def parameters(self):
-        """Those that are trained, by name."""
+        """Returns the trained parameters by name."""
         return self._parameters
 
     def groups(self):
-        """What Model.set_groups() takes."""
+        """Returns the argument of Model.set_groups()."""
         if self.optimizer is None:
             return [{"parameters": list(self._parameters), **_NOTHING}]
         groups = []
@@ -127,7 +127,7 @@ class Rule:
             raise UsageError("No group of the optimizer has a parameter of the network that is trained.")
         return groups
 
-    def tell(self, model):
+    def send_groups(self, model):
         """Hands changed groups to the model."""
         groups = self.groups()
         if groups != self._told:
@@ -135,14 +135,14 @@ class Rule:
             self._told = groups
 
     def stepped(self):
-        """An update is on its way."""
+        """Must be called when an update has been issued."""
         self._steps += 1
         self._forget_gathered()
         if self.optimizer is not None:
             self.optimizer._opt_called = True  # what torch's schedulers ask for
 
-    def show_state(self, model):
-        """Makes the optimizer's state views of the plan's, with the values that the optimizer has."""
+    def make_state_views(self, model):
+        """Replaces the optimizer's state tensors by views of the plan's buffers, which get their values."""
         if self.optimizer is None or not model.trains:
             return
         if self.name != "sgd":
@@ -166,7 +166,7 @@ class Rule:
                 self.optimizer.state[parameter] = state
 
     def _take_count(self, model):
-        """Lets the plan count on from the optimizer's number of steps, which is one for all parameters."""
+        """Sets the plan's step count to the optimizer's number of steps, which must be equal for all parameters."""
         steps = {float(state["step"]) for state in self.optimizer.state.values() if "step" in state}
         if len(steps) > 1:
             raise UsageError(
@@ -180,7 +180,7 @@ class Rule:
                 count.fill_(float(self._steps))
 
     def _sharded(self, model):
-        """The plan's names of the states of which a rank has a shard only."""
+        """Returns the plan's names of those states of which each rank has only a shard."""
         has_state = self.name != "sgd" or any(group["momentum"] > 0 for group in self.groups())
         first = next(iter(self._parameters))
         return [ours for ours in _STATES[self.name] if has_state and model.state(first, ours) is None]
@@ -192,7 +192,7 @@ class Rule:
             model.scatter_state(ours, whole)
 
     def gather_state(self, job, model):
-        """Gives the optimizer the whole state, until the next step.  Collective where ranks have shards."""
+        """Gives the optimizer the complete state until the next step.  Collective if ranks have shards."""
         for ours in self._sharded_names:
             for name, value in job.gathered_state(model, ours).items():
                 self.optimizer.state[self._parameters[name]][_STATES[self.name][ours]] = value
@@ -206,7 +206,7 @@ class Rule:
                     self.optimizer.state[parameter].pop(_STATES[self.name][ours], None)
 
     def require_whole_state(self, model):
-        """Raises UsageError where a rank has a shard of the state only."""
+        """Raises UsageError if a rank has only a shard of the state."""
         if self._sharded_names and not self._gathered:
             raise UsageError(
                 f"Each rank has a shard of the optimizer's state under strategy {model.strategy}: let all ranks call "

@@ -34,13 +34,13 @@ class UsageError(Exception):
 
 
 def first_line(error):
-    """An exception's kind and the first line of its words."""
+    """Returns the type of an exception and the first line of its message."""
     words = str(error).strip().splitlines()
     return f"{type(error).__name__}{': ' + words[0] if words else ''}"
 
 
 def load(spec):
-    """The factory that `module:name` stands for, from here or the path."""
+    """Imports the factory `module:name` from the working directory or sys.path."""
     module, colon, name = spec.partition(":")
     if not colon or not name:
         raise UsageError(f"'{spec}': write MODULE:FACTORY")
@@ -84,7 +84,7 @@ class Subject:
             if parameter.requires_grad
         }
         self.parameters = {n: p for n, p in trained.items() if p.numel() > 0}
-        # What the profile says otherwise than the model: kind to parameters.
+        # Differences between the profile and the model: kind to parameters.
         self.remarks = {}
         self.remark(
             "left out, without elements", trained.keys() - self.parameters.keys()
@@ -98,7 +98,8 @@ class Subject:
             self.owners.setdefault(name.rpartition(".")[0], []).append(name)
 
     def make_lazy_parameters(self):
-        """Lazy modules have none before their first forward."""
+        """Runs a forward pass if there are lazy modules, whose parameters do not exist
+        before it."""
         lazy = torch.nn.parameter.UninitializedParameter
         if any(isinstance(p, lazy) for p in self.model.parameters()):
             try:
@@ -117,7 +118,8 @@ class Subject:
         return [name for name, _ in self.model.named_parameters()]
 
     def most_common_type(self):
-        """The type of most elements; a profile has one for all parameters."""
+        """Returns the type of most elements; a profile has one type for all parameters.
+        """
         elements = dict.fromkeys(TYPES, 0)
         for name, parameter in self.parameters.items():
             if parameter.dtype not in TYPES:
@@ -150,7 +152,7 @@ class Subject:
         self.remark("without a gradient, counted as if it crossed", absent)
 
     def remark_text(self):
-        """All remarks as the end of a sentence, "" where there are none."""
+        """Returns all remarks as the end of a sentence; "" if there are none."""
         return "".join(
             f"; {kind}: {', '.join(names)}"
             for kind, names in self.remarks.items()
@@ -171,7 +173,7 @@ class Subject:
         return 1
 
     def watched(self, on_enter, on_ready):
-        """Hooks on every owner's forward and every parameter's gradient."""
+        """Adds hooks to every owner's forward pass and every parameter's gradient."""
         modules = dict(self.model.named_modules())
         handles = [
             modules[name].register_forward_pre_hook(
@@ -190,7 +192,8 @@ class Subject:
 
 
 def step(subject):
-    """One step: times of modules and parameters in ns, in their orders."""
+    """Runs one step; returns the times of modules and parameters in ns, in their orders.
+    """
     entered, ready = {}, {}
     last = 0
 
@@ -236,7 +239,7 @@ def update_us(subject, repeats):
 
 
 def peak_memory():
-    """The process's peak resident bytes, where /proc tells."""
+    """Returns the process's peak resident bytes if /proc has them."""
     try:
         with open("/proc/self/status", encoding="ascii") as file:
             for line in file:
@@ -248,7 +251,8 @@ def peak_memory():
 
 
 def busy_machine():
-    """What the origin says where other programs compute beside this one."""
+    """Returns a remark for the profile's origin if other programs compute at the same
+    time."""
     load, cores = os.getloadavg()[0], os.cpu_count()
     own = torch.get_num_threads()
     if load <= cores or load < own + 1:
@@ -257,11 +261,13 @@ def busy_machine():
 
 
 def homes_of(subject, forward, ready):
-    """The module that each owner of parameters counts to.
+    """Returns, for each module that owns parameters, the module under which the profile
+    counts it.
 
-    A module whose parameters are used though its own forward is never called
-    (nn.MultiheadAttention's out_proj) counts to the nearest one around it that
-    is called, else to the first of all; one that nothing uses to itself.
+    If the parameters of a module are used but its own forward is never called
+    (nn.MultiheadAttention's out_proj), it counts under the nearest enclosing module that
+    is called, else under the first module.  A module that nothing uses counts under
+    itself.
     """
     homes = {}
     for owner, parameters in subject.owners.items():
@@ -341,7 +347,7 @@ def made_by(spec):
 
 
 def try_step(subject):
-    """One step, so that what the model rejects is told in one sentence."""
+    """Runs one step, so that errors of the model are reported in one sentence."""
     try:
         step(subject)
     except Exception as error:

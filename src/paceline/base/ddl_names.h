@@ -12,7 +12,7 @@ namespace paceline {
 struct DdlName {
   std::string_view theirs;
   std::string_view ours;
-  /// Options that make ours behave as theirs does by default; empty: none.
+  /// Options with which Paceline's method does what theirs does by default; empty: none.
   std::string_view options = {};
 };
 

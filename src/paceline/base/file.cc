@@ -18,10 +18,10 @@
 namespace paceline {
 namespace {
 
-std::string reason(int error) { return std::strerror(error); }
+std::string errno_text(int error) { return std::strerror(error); }
 
 [[noreturn]] void fail(std::string_view action, const std::filesystem::path& path, int error) {
-  throw WorldError(fmt::format("cannot {} {}: {}", action, path.string(), reason(error)));
+  throw WorldError(fmt::format("cannot {} {}: {}", action, path.string(), errno_text(error)));
 }
 
 /// An open file.
@@ -42,7 +42,7 @@ class File {
     }
   }
 
-  // A pipe or a terminal cannot be synced, and need not be.
+  // A pipe or a terminal cannot be synced, and does not need it.
   void sync() const {
     if (::fsync(descriptor_.number()) != 0 && errno != EINVAL && errno != EROFS) {
       fail("sync", path_, errno);
@@ -83,7 +83,7 @@ void sync_folder_of(const std::filesystem::path& path) {
   }
 }
 
-void check_apart(const std::vector<Output>& outputs) {
+void check_distinct(const std::vector<Output>& outputs) {
   std::map<std::filesystem::path, std::string_view> taken;
   for (const auto& [flag, path] : outputs) {
     std::error_code error;
@@ -114,7 +114,7 @@ void check_writable(std::string_view option, const std::filesystem::path& path) 
   }
   if (std::filesystem::exists(status)) {
     if (::access(path.c_str(), W_OK) != 0) {
-      reject("cannot be written: " + reason(errno));
+      reject("cannot be written: " + errno_text(errno));
     }
     return;
   }
@@ -127,7 +127,7 @@ void check_writable(std::string_view option, const std::filesystem::path& path) 
   auto trial = path;
   trial += fmt::format(".{}.tmp", ::getpid());
   if (!File(trial, O_WRONLY | O_CREAT | O_EXCL).is_open()) {
-    const std::string why = reason(errno);
+    const std::string why = errno_text(errno);
     reject(fmt::format("no file can be made in the folder {}: {}", folder.string(), why));
   }
   ::unlink(trial.c_str());
@@ -175,7 +175,7 @@ std::string read_text(const std::filesystem::path& path) {
     error = file.read_into(text);
   }
   if (error != 0) {
-    throw UsageError(fmt::format("cannot read {}: {}", path.string(), reason(error)));
+    throw UsageError(fmt::format("cannot read {}: {}", path.string(), errno_text(error)));
   }
   return text;
 }
@@ -200,11 +200,11 @@ std::vector<std::string> split_lines(std::string_view text) {
 }
 
 void check_outputs(const std::vector<Output>& outputs, const std::vector<Output>& inputs) {
-  check_apart(outputs);
+  check_distinct(outputs);
   for (const Output& output : outputs) {
     for (const Output& input : inputs) {
       if (!output.path.empty()) {
-        check_apart({input, output});
+        check_distinct({input, output});
       }
     }
   }

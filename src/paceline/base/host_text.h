@@ -11,7 +11,7 @@ namespace paceline {
 /// Whether the text is an IPv6 address, with or without a zone: "fd00::7", "fe80::1%eth0".
 bool is_ipv6(std::string_view text);
 
-/// The parts before and after the colon of "a:4", "n[1-3]:4" or "[fd00::7]:4".
+/// The host, and the text after the colon, of "a:4", "n[1-3]:4" or "[fd00::7]:4".
 struct HostText {
   std::string_view host;                    // an address has no brackets here
   std::optional<std::string_view> after{};  // absent if there is no colon

@@ -58,7 +58,7 @@ std::optional<JsonPlace> JsonPlace::find(std::string_view name) const {
   return JsonPlace{*found, this, name};
 }
 
-std::optional<JsonPlace> JsonPlace::find_known(std::string_view name) const {
+std::optional<JsonPlace> JsonPlace::find_not_null(std::string_view name) const {
   const auto found = find(name);
   return found && !found->value.is_null() ? found : std::nullopt;
 }

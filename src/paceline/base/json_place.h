@@ -16,9 +16,9 @@ namespace paceline {
 /// Throws UsageError that begins with `origin` if `text` is not JSON.
 nlohmann::json parse_json(std::string_view text, std::string_view origin = "");
 
-/// A value of a JSON document and the path to this value, which appears only in errors.  If a value
-/// is not as a function expects it, the function throws UsageError with the path.  A place refers
-/// to its parent, which must live longer.
+/// A value of a JSON document, with its path for error messages.  If a value does not have the type
+/// or range that a function expects, the function throws UsageError with the path.  A JsonPlace
+/// refers to its parent, which must live longer.
 struct JsonPlace {
   using Origin = std::function<std::string(const JsonPlace&)>;
 
@@ -26,7 +26,7 @@ struct JsonPlace {
   const JsonPlace* parent = nullptr;
   std::string_view key = {};  // of the whole document: its name in errors
   std::size_t index = 0;      // if the parent is an array
-  /// Of the whole document: returns the beginning of an error at a place.
+  /// Set in the whole document only: returns the beginning of an error message about a place.
   const Origin* origin = nullptr;
 
   /// Throws UsageError "ranks[1].step_ns[2]: WHY".
@@ -39,7 +39,7 @@ struct JsonPlace {
   std::optional<JsonPlace> find(std::string_view name) const;
 
   /// As find(), but also returns nothing if the value is null.
-  std::optional<JsonPlace> find_known(std::string_view name) const;
+  std::optional<JsonPlace> find_not_null(std::string_view name) const;
 
   JsonPlace at(std::string_view name) const;
 

@@ -27,7 +27,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-/// Time left until a deadline.
+/// Measures the time that remains until a deadline.
 class Countdown {
  public:
   explicit Countdown(milliseconds deadline) : deadline_(deadline) {}

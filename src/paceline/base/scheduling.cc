@@ -25,7 +25,8 @@ constexpr std::uint64_t kShortSliceNs = 100'000;
 
 bool is_ordinary(std::uint32_t policy) { return policy == SCHED_OTHER || policy == SCHED_BATCH; }
 
-// Changes the calling thread's scheduling if its policy is ordinary; returns the scheduling before.
+// Changes the calling thread's scheduling if its policy is ordinary, and returns the former
+// scheduling.
 Attributes exchange(std::uint32_t policy, std::uint64_t slice_ns) {
   Attributes before{.policy = SCHED_FIFO};
   if (syscall(SYS_sched_getattr, 0, &before, sizeof before, 0) == 0 && is_ordinary(before.policy)) {

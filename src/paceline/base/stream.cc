@@ -42,7 +42,7 @@ bool ready_within(int fd, short events, std::chrono::milliseconds timeout) {
   }
 }
 
-// Runs `call` once the socket is ready, and again if the socket was not ready after all.
+// Runs `call` once the socket is ready, and again if the socket turned out not to be ready.
 template <class Call>
 ssize_t moved_within(int fd, short events, std::chrono::milliseconds timeout, Call call) {
   while (ready_within(fd, events, timeout)) {

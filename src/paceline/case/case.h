@@ -86,8 +86,8 @@ struct Machine {
   std::string replay{};                      // profile whose layer times replace computation
   double stretch = 1;                        // factor by which link and replay are slowed down
   std::map<std::string, std::string> env{};  // environment variables that the case sets
-  /// The cluster data by which a prediction on a described cluster was priced, beside the other
-  /// keys (predict/priced_on.cc). Empty in all other records.
+  /// The cluster's name, with the options and the hashes of the costs from which a prediction was
+  /// computed (predict/priced_on.cc). Empty in all other records.
   std::string cluster{};
 
   bool operator==(const Machine&) const = default;

@@ -143,7 +143,7 @@ void check_hosts(Case& c, bool placed, const Where& where) {
   try {
     strategies::check_world(spec, c.ranks, hosts);
   } catch (const UsageError& error) {
-    where.reject_if(placed || hosts.equal_up_to(c.ranks), "strategy", "{}", error.what());
+    where.reject_if(placed || hosts.has_equal_hosts_up_to(c.ranks), "strategy", "{}", error.what());
     c.not_run = c.not_run.empty() ? error.what() : c.not_run;
   }
 }

@@ -82,7 +82,7 @@ void check_case(const Case& configuration, const MachineFacts& machine, const Wh
 
 /// Sets the image size and the number of classes of a case to those of its data set (--data).
 /// Throws UsageError for an unknown data set, and for settings that do not fit it.
-void take_data(Case& configuration, const Where& where);
+void apply_data_set(Case& configuration, const Where& where);
 
 /// Throws UsageError if a block of an experiment with a replay explicitly asks for a GPU, or for an
 /// engine that does not move CPU memory.
@@ -91,7 +91,7 @@ void check_replay(const RawValues& block);
 /// Replaces network, batch size and element type of the case by those of its profile, and device
 /// and engine by ones for ranks that sleep on the CPU. Throws UsageError, which begins with
 /// `where`, for a profile with 8-bit gradients, which no engine sums.
-void take_network_of_profile(const std::string& where, Case& configuration);
+void apply_profile(const std::string& where, Case& configuration);
 
 /// Which numbers of steps the user has set.
 struct GivenSteps {
@@ -101,9 +101,9 @@ struct GivenSteps {
 
 /// Rounds the numbers of warm-up and measured steps that the user has not set up to multiples of
 /// the period of the case. The period is that of the strategy and of the averages of BatchNorm
-/// statistics. Other windows could miss an exchange that happens every H-th step, or have one too
-/// many.
-void take_whole_periods(Case& configuration, const GivenSteps& given);
+/// statistics. Other numbers of steps could miss an exchange that happens every H-th step, or have
+/// one too many.
+void round_steps_to_periods(Case& configuration, const GivenSteps& given);
 
 /// With more ranks per core than this, the ranks of a host only wait for time slices.
 inline constexpr int kMostRanksPerCore = 32;

@@ -18,7 +18,7 @@ namespace paceline::cases {
 namespace {
 
 // The number of values that one sample receives from all tables together.
-double width_of(const Case& c) {
+double values_per_sample(const Case& c) {
   return static_cast<double>(c.servers > 0 ? c.servers : c.trainers) * c.embedding_dim;
 }
 
@@ -27,11 +27,11 @@ double width_of(const Case& c) {
 void check_table_sizes(const Case& c, const Where& where) {
   constexpr double kMostNumbers = 1e15;
   const int tables = c.servers > 0 ? c.servers : c.trainers;
-  const double numbers = width_of(c) * c.embeddings;
-  where.reject_if(width_of(c) > std::numeric_limits<int>::max(), "embedding_dim",
+  const double numbers = values_per_sample(c) * c.embeddings;
+  where.reject_if(values_per_sample(c) > std::numeric_limits<int>::max(), "embedding_dim",
                   "{} of {} in each row make {:.0f} numbers of a sample; at most {}",
-                  counted(tables, "table"), counted(c.embedding_dim, "number"), width_of(c),
-                  std::numeric_limits<int>::max());
+                  counted(tables, "table"), counted(c.embedding_dim, "number"),
+                  values_per_sample(c), std::numeric_limits<int>::max());
   where.reject_if(numbers > kMostNumbers, "embeddings",
                   "{} of {} in {} are {:.1e} numbers; at most {:.0e}", counted(c.embeddings, "row"),
                   counted(c.embedding_dim, "number"), counted(tables, "table"), numbers,

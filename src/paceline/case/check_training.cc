@@ -25,7 +25,8 @@
 namespace paceline::cases {
 namespace {
 
-// The first key of training on data whose value is not the default, or null.
+// Returns the first setting that only has an effect with --data and that is not at its default;
+// null if there is none.
 const Field* key_of_training(const Case& c) {
   return difference_in(c, Case{}, {&Case::split, &Case::target, &Case::evaluate_every});
 }
@@ -62,8 +63,9 @@ void take_size(const char* key, int from_data, const Where& where, int& value) {
   value = from_data;
 }
 
-// Takes the sizes from the header of a mapped file, the input of a throughput benchmark.
-void take_mapped(Case& c, const Where& where) {
+// Sets image size and classes of the case from the header of its memory-mapped file, the input of a
+// throughput benchmark.
+void set_sizes_of_mapped_file(Case& c, const Where& where) {
   where.reject_if(key_of_training(c) != nullptr, "data",
                   "'{}' is read without evaluations, in even parts; leave out split, target and "
                   "evaluate_every",
@@ -102,7 +104,7 @@ int whole_periods(int steps, plan::Step period) {
 
 }  // namespace
 
-void take_data(Case& c, const Where& where) {
+void apply_data_set(Case& c, const Where& where) {
   parse_rate_decay(where("lr_decay"), c.lr_decay);
   if (c.data.empty()) {
     check_without_data(c, where);
@@ -114,7 +116,7 @@ void take_data(Case& c, const Where& where) {
                   "'{}' is trained on by a network of this program, which {} has not", c.data,
                   c.replay.empty() ? performer_of(c) : "a replay");
   if (traits.mapped) {
-    take_mapped(c, where);
+    set_sizes_of_mapped_file(c, where);
     return;
   }
   if (outside) {
@@ -154,7 +156,7 @@ void check_replay(const RawValues& block) {
   }
 }
 
-void take_network_of_profile(const std::string& where, Case& c) {
+void apply_profile(const std::string& where, Case& c) {
   const cluster::ProfiledModel profiled = cluster::read_profile(c.replay);
   if (profiled.model.dtype == plan::DType::kF8) {
     throw UsageError(
@@ -175,7 +177,7 @@ void take_network_of_profile(const std::string& where, Case& c) {
   }
 }
 
-void take_whole_periods(Case& c, const GivenSteps& given) {
+void round_steps_to_periods(Case& c, const GivenSteps& given) {
   if ((given.warmup && given.measured) || is_outside(c)) {
     return;
   }

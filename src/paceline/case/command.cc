@@ -21,8 +21,8 @@ namespace {
 constexpr auto kFirst = std::to_array<std::string_view>(
     {"model", "strategy", "ranks", "batch_size", "device", "engine", "steps"});
 
-/// Whether the flag is not written: its key does not describe what is measured, or its value
-/// follows from other keys.
+/// Whether the key gets no flag: it does not describe what is measured, or its value follows from
+/// other keys.
 bool is_left_out(const Field& key, const Case& c) {
   const std::string_view name = key.name;
   if (name == "model") {

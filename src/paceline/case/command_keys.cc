@@ -24,15 +24,15 @@ namespace {
 constexpr const char* kCaseVariable = "PACELINE_CASE";
 constexpr std::uintmax_t kLargestScript = 4 << 20;
 
-// Keys that Paceline itself uses for the run, beside those that say how output is read.
+// Keys that Paceline itself uses for the run, apart from the keys that say how output is read.
 constexpr auto kOfRun =
     std::to_array<std::string_view>({"env", "steps", "strategy", "threads", "warmup"});
 // Keys that take effect only if Paceline starts the ranks (launcher "ranks").
 constexpr auto kOfRanks = std::to_array<std::string_view>({"ranks", "ranks_per_host"});
 
-// Keys whose values are known for every command: every case needs them, or has a word for
+// Keys whose values count as stated for every command: every case needs them, or has a word for
 // "unknown".
-constexpr auto kAlwaysTold =
+constexpr auto kAlwaysStatedKeys =
     std::to_array<std::string_view>({"model", "batch_size", "ranks", "engine"});
 
 template <class Names>
@@ -40,7 +40,7 @@ bool is_one_of(const Names& names, std::string_view name) {
   return std::ranges::find(names, name) != names.end();
 }
 
-/// Whether the key is addressed to Paceline, not to the command.
+/// Whether Paceline itself uses the key, not the command.
 bool is_of_paceline(std::string_view name) {
   const Field* key = find_key(name);
   const bool of_program =
@@ -74,7 +74,7 @@ std::string placeholder_of(std::string_view key) {
   return fmt::format("{{{}}}", key == "batch_size" ? "batch" : key);
 }
 
-std::string unseen(const std::string& where, std::string_view key) {
+std::string unseen_key_message(const std::string& where, std::string_view key) {
   return fmt::format(
       "{}: the command does not see it; write {} where it takes "
       "it, or PACELINE_CASE where it reads its case from that "
@@ -88,7 +88,7 @@ void check_effect(const CommandCase& one) {
   for (const auto& [key, matters] :
        {std::pair{"python", !c.python.empty()}, {"batch_size", c.batch_size == kLargestBatch}}) {
     if (matters && !command_sees(c, key)) {
-      throw UsageError(unseen(one.where.find(key)->second, key));
+      throw UsageError(unseen_key_message(one.where.find(key)->second, key));
     }
   }
 }
@@ -192,12 +192,12 @@ void check_command_keys(const std::vector<CommandCase>& cases) {
       const std::string before = read_key(key, first.given);
       const std::string now = read_key(key, c);
       if (before != now && !command_sees(c, key.name)) {
-        throw UsageError(
-            unseen(fmt::format("{}: {} and {} would be the same job",
-                               one.where.contains(key.name) ? one.where.find(key.name)->second
-                                                            : flag_of(key),
-                               before.empty() ? "none" : before, now.empty() ? "none" : now),
-                   key.name));
+        throw UsageError(unseen_key_message(
+            fmt::format(
+                "{}: {} and {} would be the same job",
+                one.where.contains(key.name) ? one.where.find(key.name)->second : flag_of(key),
+                before.empty() ? "none" : before, now.empty() ? "none" : now),
+            key.name));
       }
     }
   }
@@ -207,7 +207,7 @@ void check_command_keys(const std::vector<CommandCase>& cases) {
 void forget_defaults(Case& c, const std::function<bool(std::string_view key)>& is_given,
                      bool gpu_visible) {
   for (const Field& key : keys()) {
-    if (key.json.form != Form::kStated || is_one_of(kAlwaysTold, key.name)) {
+    if (key.json.form != Form::kStated || is_one_of(kAlwaysStatedKeys, key.name)) {
       continue;
     }
     const bool told = is_given(key.name) || command_sees(c, key.name);

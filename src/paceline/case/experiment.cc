@@ -77,7 +77,7 @@ void check_trace(const std::string& file, const std::vector<Case>& cases) {
   }
 }
 
-/// A case of which some keys are set, while the expansion goes from key to key.
+/// A case whose keys are set one after the other while the sweep is expanded.
 struct Partial {
   Case configuration;
   const RawValues* given = nullptr;  // the values of its block
@@ -218,7 +218,7 @@ class Expansion {
     } else if (key.name == "engine") {
       c.engine = resolve_engine(c.engine, c.device, machine_);
     } else if (key.name == "replay" && !c.replay.empty()) {
-      take_network_of_profile(given.where, c);
+      apply_profile(given.where, c);
     }
     return {next};
   }
@@ -312,14 +312,14 @@ class Expansion {
     }
     c.link = canonical_link(c, where);
     check_instruments(c, where);
-    take_data(c, where);
+    apply_data_set(c, where);
     if (!c.command.empty()) {
       forget_defaults(
           c, [&](std::string_view key) { return partial.given->contains(key); },
           machine_.cuda_devices > 0);
     }
-    take_whole_periods(c, {.warmup = partial.given->contains("warmup"),
-                           .measured = partial.given->contains("steps")});
+    round_steps_to_periods(c, {.warmup = partial.given->contains("warmup"),
+                               .measured = partial.given->contains("steps")});
   }
 
   const MachineFacts& machine_;

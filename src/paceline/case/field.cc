@@ -163,7 +163,7 @@ std::string flag_of(const Field& key) {
 
 bool is_case_key(const Field& key) { return key.of.part != Part::kSettings; }
 
-bool is_switch(const Field& key) { return std::holds_alternative<bool>(usual_value(key)); }
+bool is_switch(const Field& key) { return std::holds_alternative<bool>(default_value(key)); }
 
 std::string_view title_of(Part part) {
   constexpr auto kTitles = std::to_array<std::string_view>(
@@ -173,7 +173,7 @@ std::string_view title_of(Part part) {
   return kTitles[static_cast<std::size_t>(part)];
 }
 
-Value usual_value(const Field& field) {
+Value default_value(const Field& field) {
   static const Case usual_case;
   static const Settings usual_settings;
   return is_case_key(field) ? access_of<Case>(field).get(usual_case)
@@ -187,15 +187,15 @@ bool is_stated(const Field& field, const Case& c) {
 }
 
 std::string default_text(const Field& key) {
-  return key.fallback.empty() ? text_of(usual_value(key)) : std::string(key.fallback);
+  return key.fallback.empty() ? text_of(default_value(key)) : std::string(key.fallback);
 }
 
-std::string allowed_text(const Field& key) { return std::visit(Allowed{key}, usual_value(key)); }
+std::string allowed_text(const Field& key) { return std::visit(Allowed{key}, default_value(key)); }
 
 std::string text_of(const Value& value) { return std::visit(Text{}, value); }
 
 Value value_from(const Field& key, const std::string& text, const std::string& where) {
-  return std::visit(TextReading{key, text, where}, usual_value(key));
+  return std::visit(TextReading{key, text, where}, default_value(key));
 }
 
 Variables variables_from(const std::string& text, const std::string& where) {

@@ -42,7 +42,7 @@ using Variables = std::map<std::string, std::string>;
 using Value =
     std::variant<std::string, int, double, bool, std::uint64_t, std::vector<int>, Variables>;
 
-/// Functions that reach one field of an owner. An owner is a case or settings.
+/// Functions that read, set and compare one field of an owner. An owner is a case or settings.
 template <class Owner>
 struct Access {
   Value (*get)(const Owner&);
@@ -91,7 +91,7 @@ struct Field {
   std::string_view json_name() const { return json.name.empty() ? name : json.name; }
 };
 
-/// The functions that reach the field in an owner of that type.
+/// Returns the functions that access the field in an owner of that type.
 template <class Owner>
 const Access<Owner>& access_of(const Field& field) {
   return std::get<Access<Owner>>(field.of.access);
@@ -118,7 +118,7 @@ bool is_switch(const Field& key);
 std::string_view title_of(Part part);
 
 /// The value of the field in a new case, or in new settings.
-Value usual_value(const Field& field);
+Value default_value(const Field& field);
 
 /// The value of the field in the case.
 Value value_of(const Field& field, const Case& c);

@@ -80,7 +80,7 @@ ordered_json to_json(const Case& c) {
     const std::string name(field.json_name());
     const Value value = value_of(field, c);
     const Form form = field.json.form;
-    const bool usual = value == usual_value(field);
+    const bool usual = value == default_value(field);
     if (form == Form::kIfUnusual && usual) {
       continue;
     }
@@ -104,7 +104,7 @@ Case from_json(const JsonPlace& here) {
     if (is_null && field.json.form == Form::kStated) {
       c.forget(std::string(field.json_name()));
     } else if (!is_null || field.json.form != Form::kOrNull) {
-      access_of<Case>(field).set(c, std::visit(JsonReading{field, place}, usual_value(field)));
+      access_of<Case>(field).set(c, std::visit(JsonReading{field, place}, default_value(field)));
     }
   }
   for (const auto& [name, original] : former_keys()) {

@@ -8,7 +8,8 @@
 namespace paceline::cases {
 
 /// Returns "unknown key 'modle'; did you mean model? known: ..." for a name in a file that is no
-/// key. With `with_tables`, for the top level of a file, the tables case and sweep are known too.
+/// key. With `with_tables`, for the top level of a file, the names of the tables case and sweep are
+/// suggested too.
 std::string unknown_key(const std::string& name, bool with_tables);
 
 /// Returns "unknown flag '--modle'; did you mean '--model'? paceline run --help lists all" for a

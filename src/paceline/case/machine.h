@@ -8,8 +8,8 @@
 
 namespace paceline::cases {
 
-/// What an experiment may use on this machine: the facts by which "auto" is resolved and cases are
-/// checked. It is a plain value, so that tests can make up machines.
+/// The properties of this machine by which "auto" is resolved and cases are checked. It is a plain
+/// value, so that tests can make up machines.
 struct MachineFacts {
   int cores = 1;             // cores that this process may use, by CPU quota too
   int cuda_devices = 0;      // visible GPUs

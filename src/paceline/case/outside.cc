@@ -52,13 +52,13 @@ void check_lines(const Case& c, const Where& where) {
   }
 }
 
-/// Throws UsageError for keys that say how a command is started and read, if the case has no
-/// command.
+/// Throws UsageError for keys that say how a command is started and how its output is read, if the
+/// case has no command.
 void reject_keys_of_commands(const Case& c, const Where& where) {
   for (const Field& field : fields()) {
     const bool of_frameworks = field.name == "framework" || field.name == "python";
     where.reject_if(field.of.part == Part::kProgram && !of_frameworks &&
-                        value_of(field, c) != usual_value(field),
+                        value_of(field, c) != default_value(field),
                     field.name, "'{}' belongs to --command, which is not given",
                     text_of(value_of(field, c)));
   }
@@ -85,8 +85,8 @@ void resolve_command(Case& c, const MachineFacts& machine, const Where& where) {
   }
 }
 
-// Why the adapter, which is installed here, cannot run the case; empty if it can.
-std::string lack_of(const Adapter& adapter, const Case& c, const MachineFacts& machine) {
+// Returns why the adapter, which is installed here, cannot run the case; empty if it can.
+std::string unsupported_reason(const Adapter& adapter, const Case& c, const MachineFacts& machine) {
   const auto lacks = [](const std::vector<std::string>& has, const std::string& one) {
     return !has.empty() && std::ranges::find(has, one) == has.end();
   };
@@ -137,7 +137,7 @@ void resolve_framework(Case& c, const MachineFacts& machine, const Where& where)
   }
   c.not_run = !adapter->missing.empty() && (c.python.empty() || adapter->module.empty())
                   ? adapter->missing
-                  : lack_of(*adapter, c, machine);
+                  : unsupported_reason(*adapter, c, machine);
 }
 
 }  // namespace

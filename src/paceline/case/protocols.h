@@ -25,8 +25,8 @@ struct ProtocolEntry {
 std::vector<ProtocolEntry> ddp_entries(const std::vector<int>& ranks_per_host);
 
 /// DLPerf's protocol, the same for Paceline's own runs and for every framework: skip 20 steps, time
-/// 100 steps, repeat 7 runs. The result is the median over the runs of the samples in the window
-/// divided by its wall time on the slowest rank's clock (Oneflow-Inc/DLPerf, README.md).
+/// 100 steps, repeat 7 runs. The result is the median over the runs of the number of samples
+/// divided by the wall time, on the clock of the slowest rank (Oneflow-Inc/DLPerf, README.md).
 inline constexpr int kDlperfWarmup = 20;
 inline constexpr int kDlperfSteps = 100;
 inline constexpr int kDlperfRuns = 7;

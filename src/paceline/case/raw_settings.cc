@@ -191,7 +191,7 @@ bool is_latency(std::string_view piece) {
 
 /// Whether `piece` belongs to the value in front of the comma, so that the comma separates no
 /// values.
-bool continues(std::string_view key, std::string_view piece) {
+bool continues_value(std::string_view key, std::string_view piece) {
   return (key == "strategy" && strategies::is_option(piece)) ||
          (key == "link" && is_latency(piece));
 }
@@ -235,7 +235,7 @@ std::vector<RawValue> split_flag(const std::string& name, const std::vector<std:
     }
     bool first = true;
     for (std::string& piece : split_at(text, ',')) {
-      if (!first && continues(name, piece)) {
+      if (!first && continues_value(name, piece)) {
         values.back().text += "," + piece;
       } else {
         values.push_back({std::move(piece), where});

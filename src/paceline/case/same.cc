@@ -27,7 +27,7 @@ bool is_left_out(const Field& field, const Case& c, const Value& value) {
   if (field.of.part == Part::kTables) {
     return !c.has_tables();
   }
-  return field.json.form == Form::kIfUnusual && value == usual_value(field);
+  return field.json.form == Form::kIfUnusual && value == default_value(field);
 }
 
 void add_text(const Field& field, const Case& c, Texts& texts) {

@@ -27,9 +27,9 @@
 namespace paceline::cli {
 namespace {
 
-/// Notes on differences between the prediction and `run`, the case to start: that the prediction
-/// used the costs of another engine, and what a replay does not do. A replay that was priced with
-/// the costs of a built-in engine only has the second note, which names its engine.
+/// Returns notes on differences between the prediction and `run`, the case to start: that the
+/// prediction used the costs of another engine, and what a replay does not do. A replay that was
+/// predicted with the costs of a built-in engine only has the second note, which names its engine.
 std::vector<std::string> notes_of(const cases::Case& priced, const cases::Case& run) {
   std::vector<std::string> notes;
   const bool replays = !run.replay.empty();

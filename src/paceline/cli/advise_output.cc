@@ -61,7 +61,7 @@ std::string bars_text(std::span<const predict::Advice> rows) {
     return "* cannot be told from the first: the measured figures leave open which is faster\n[]: "
            "95 % intervals, by the fit to the measured figures and the distance from them";
   }
-  const auto apart = predict::distinguishable_by(rows.front().bar, rows.front().bar);
+  const auto apart = predict::least_distinguishable_share(rows.front().bar, rows.front().bar);
   return fmt::format(
       "* cannot be told from the first: {}{}",
       apart ? fmt::format("at most {:.1f} % slower, which published pairs of such strategies do "
@@ -109,7 +109,7 @@ report::ResultColumns<Advice> advice_columns() {
   report::ResultColumns<Advice> columns;
   columns.data("strategy", &Advice::configuration, &cases::Case::strategy);
   columns.add({.name = "", .align = kLeft}).cell([](const Advice& it) {
-    return it.like_best ? " *" : "";
+    return it.ties_with_best ? " *" : "";
   });
   columns.add({.name = "step", .unit = "ms"})
       .cell(milliseconds(&Advice::step))
@@ -126,7 +126,7 @@ report::ResultColumns<Advice> advice_columns() {
   columns.add({.name = "strategy", .align = kLeft}).cell([](const Advice& it) {
     return it.configuration.strategy + remark_of(it);
   });
-  columns.data("not_told_from_fastest", &Advice::like_best);
+  columns.data("not_told_from_fastest", &Advice::ties_with_best);
   columns.data("caution", &Advice::guarantee, predict::caution);
   return columns;
 }
@@ -154,7 +154,7 @@ std::string pays_text(const predict::CodecAdvice& row) {
   if (percent == "0.0 %") {
     return "no difference";
   }
-  if (row.like_none) {
+  if (row.ties_with_no_codec) {
     return fmt::format("undecided, {}{}", change < 0 ? "-" : "+", percent);
   }
   return change < 0 ? fmt::format("yes, -{}", percent) : fmt::format("no, +{}", percent);
@@ -190,7 +190,7 @@ report::ResultColumns<CodecAdvice> codec_columns() {
   columns.add({.name = "pays", .group = "fusion"})
       .cell([](const CodecAdvice& it) { return it.codec == kNoCodec ? "" : pays_text(it); })
       .data("change", &CodecAdvice::change)
-      .data("undecided", &CodecAdvice::like_none);
+      .data("undecided", &CodecAdvice::ties_with_no_codec);
   return columns;
 }
 

@@ -24,7 +24,8 @@
 namespace paceline::cli {
 namespace {
 
-/// What a file of the command line holds, added to both.
+/// Reads a file of the command line, and adds its measurements to `records` or its topology or
+/// Slurm variables to `facts`.
 void add_file(const std::string& path, std::vector<records::CommRecord>& records,
               predict::ClusterFacts& facts) {
   const std::string text = read_text(path);
@@ -38,7 +39,7 @@ void add_file(const std::string& path, std::vector<records::CommRecord>& records
   }
   std::vector<records::CommRecord> found;
   if (records::is_operation_file(text)) {
-    found = records::read_own(text, path).operations;
+    found = records::read_paceline_file(text, path).operations;
   } else {
     records::ForeignRecords foreign = records::read_foreign_if_known({path});
     if (foreign.operations.empty()) {
@@ -55,7 +56,7 @@ void add_file(const std::string& path, std::vector<records::CommRecord>& records
   std::ranges::move(found, std::back_inserter(records));
 }
 
-/// By the name of a constant: its unit, and how many of it an SI unit is.
+/// Returns the unit in which a constant is printed, and the factor from the SI unit to it.
 std::pair<const char*, double> unit_of(const std::string& constant) {
   if (constant == "rate") {
     return {"GB/s", 1e-9};
@@ -63,7 +64,7 @@ std::pair<const char*, double> unit_of(const std::string& constant) {
   return constant == "share" ? std::pair{"of the rate", 1.0} : std::pair{"us", 1e6};
 }
 
-/// How far the model with its constants is from what was measured on a link.
+/// Returns a sentence about the error of the fitted model on the measured times of a link.
 std::string error_text(const predict::CalibratedLink& link, const cluster::Cluster& cluster) {
   const auto found = std::ranges::find(cluster.links, link.name, &cluster::ClusterLink::name);
   const cluster::LinkCalibration& calibration = *found->calibration;

@@ -13,14 +13,15 @@ class App;
 
 namespace paceline::cli {
 
-/// `paceline calibrate FILES -o mine.toml`: a cluster file from measured
-/// collectives, and from what says which hosts and devices there are.
+/// `paceline calibrate FILES -o mine.toml`: makes a cluster file from measured collectives, and
+/// from files that say which hosts and devices there are.
 class CalibrateCommand {
  public:
   /// Adds the flags to the subcommand `app`.
   explicit CalibrateCommand(CLI::App& app);
 
-  /// After the parsing.  Writes the file and prints what was fitted.
+  /// To be called after the parsing.  Writes the file, prints the fitted constants and returns the
+  /// exit code.
   int run() const;
 
  private:

@@ -22,12 +22,12 @@
 namespace paceline::cli {
 namespace {
 
-/// Both prices of one call.
+/// The modelled time of one collective, and its measured time if there is one.
 struct Row {
   std::int64_t bytes = 0;
   double seconds = 0;
   bool calibrated = false;
-  std::optional<double> error{};       // of the logarithm
+  std::optional<double> error{};       // absolute error of the logarithm of `seconds`
   std::optional<double> measured_s{};  // by a fit of as many ranks
 };
 
@@ -41,9 +41,9 @@ std::string interval_of(const Row& row) {
   return fmt::format("[{:.2f}, {:.2f}]", row.seconds / factor * 1e6, row.seconds * factor * 1e6);
 }
 
-class Prices {
+class ModelledTimes {
  public:
-  Prices(const cluster::Cluster& cluster, const std::string& asked)
+  ModelledTimes(const cluster::Cluster& cluster, const std::string& asked)
       : cluster_(cluster),
         engine_(
             predict::engine_costs_named(predict::engine_of(asked == "auto" ? "" : asked, cluster))),
@@ -89,8 +89,8 @@ class Prices {
   cluster::Machine measured_, model_;
 };
 
-/// What the intervals of a table follow from.
-std::string legend_of(const Prices& prices, bool calibrated) {
+/// Returns a sentence that says from which data the intervals of a table come.
+std::string legend_of(const ModelledTimes& prices, bool calibrated) {
   if (prices.is_bound()) {
     return "a bound: what the links' rates need for the bytes of the engine that moves the fewest; "
            "no engine is faster\n";
@@ -111,7 +111,7 @@ std::string legend_of(const Prices& prices, bool calibrated) {
   return fmt::format("interval: {}\n", unknown);
 }
 
-report::Table table_of(const Prices& prices, plan::Pattern pattern, int ranks,
+report::Table table_of(const ModelledTimes& prices, plan::Pattern pattern, int ranks,
                        const std::vector<std::int64_t>& sizes) {
   const std::string name(plan::name_of(pattern));
   report::Table table{.title = fmt::format("{}, {} ranks, {}", name, ranks, prices.engine()),
@@ -153,7 +153,7 @@ int predict_comm(const CommQuestion& question) {
         fmt::format("--format {}: --predict prints table or markdown", question.format));
   }
   const cluster::Cluster cluster = cluster::read_cluster(question.cluster);
-  const Prices prices(cluster, question.engine);
+  const ModelledTimes prices(cluster, question.engine);
   const std::vector<int> worlds =
       question.ranks.empty() ? std::vector<int>{cluster.slots()} : question.ranks;
   report::Document document;

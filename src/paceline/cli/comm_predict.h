@@ -9,7 +9,7 @@
 
 namespace paceline::cli {
 
-/// What `paceline comm --predict` is asked.
+/// The flags of `paceline comm --predict`.
 struct CommQuestion {
   cluster::ClusterChoice cluster;
   std::vector<int> ranks;  // empty: all slots
@@ -19,8 +19,9 @@ struct CommQuestion {
   std::string format;  // table or markdown
 };
 
-/// Prints the modelled time and bandwidths of each operation by size, as nccl-tests does, with the
-/// fits of the cluster that were measured on as many ranks beside them.  Returns the exit code.
+/// Prints the modelled time and bandwidths of each operation by size, as nccl-tests does.  Beside
+/// them it prints the fits of the cluster that were measured on as many ranks.  Returns the exit
+/// code.
 int predict_comm(const CommQuestion& question);
 
 }  // namespace paceline::cli

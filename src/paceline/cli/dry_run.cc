@@ -60,7 +60,7 @@ std::string plan_text(const plan::Planner& planner, const plan::PlanInput& input
 }
 
 /// Describes the plans of cases for --dry-run. It traces each network once, with two samples, and
-/// starts nothing.
+/// starts no ranks.
 class CasePlans {
  public:
   /// Describes a case: its wire bytes per rank and step, calls, rounds and extra memory, and, if
@@ -91,7 +91,7 @@ std::string CasePlans::describe(const cases::Case& c, bool whole) {
   }
   plan::PlanInput input = rank::plan_input_of(c, shapes_[network]);
   if (by_times) {
-    rank::add_known_times(c, input);
+    rank::add_configured_times(c, input);
     input.alpha_beta->concurrent_collectives = cluster::concurrent_collectives_of(c.engine);
   }
   const auto planner = rank::with_statistics_of(c, rank::planner_of(c, strategy));

@@ -103,7 +103,7 @@ int ImportCommand::run() const {
     throw UsageError("no file is given; `paceline import --help` says how");
   }
   records::ForeignRecords all = records::read_foreign(files_, from_);
-  const bool found_wrong = all.found_wrong();
+  const bool has_wrong_values = all.has_wrong_values();
   for (const std::string& note : all.notes) {
     fmt::print(stderr, "{}\n", note);
   }
@@ -116,7 +116,7 @@ int ImportCommand::run() const {
         "them apart");
   }
   all.runs.empty() ? show(all.operations) : show(std::move(all.runs));
-  return found_wrong ? kWrongValuesStatus : 0;
+  return has_wrong_values ? kWrongValuesStatus : 0;
 }
 
 void ImportCommand::show(const std::vector<records::CommRecord>& rows) const {

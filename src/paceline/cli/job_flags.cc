@@ -195,7 +195,7 @@ bool JobFlags::names_cluster() const {
   return !cluster_.file.empty() || !cluster_.hosts.empty() || !cluster_.hostfile.empty();
 }
 
-/// Takes the values of the job's records for keys that no flag gives. Throws UsageError if a flag
+/// Uses the values of the job's records for keys that no flag gives. Throws UsageError if a flag
 /// contradicts the records.
 void JobFlags::put_recorded(const cases::Case& recorded, predict::PredictRequest& request) const {
   const auto check = [](const char* flag, const std::string& given, const std::string& measured) {
@@ -215,7 +215,7 @@ void JobFlags::put_recorded(const cases::Case& recorded, predict::PredictRequest
   }
   if (recorded.states("sequence_length")) {
     const int tokens =
-        recorded.sequence_length == 0 ? request.network.own_tokens : recorded.sequence_length;
+        recorded.sequence_length == 0 ? request.network.default_tokens : recorded.sequence_length;
     check("--sequence-length", sequence_length_ ? fmt::to_string(*sequence_length_) : "",
           fmt::to_string(tokens));
   }

@@ -93,7 +93,7 @@ int batch_of(const predict::MeasuredRecords& measured) {
   return sizes.empty() ? 0 : *sizes.begin();
 }
 
-std::string off(double predicted, double measured) {
+std::string deviation_text(double predicted, double measured) {
   return fmt::format("{:+.1f}", (predicted / measured - 1) * 100);
 }
 
@@ -115,9 +115,11 @@ report::Document measured_tables(const predict::MeasuredFit& fit) {
                                     {.name = "with these constants", .unit = "%"},
                                     {.name = "from the other figures", .unit = "%"}}};
   for (const predict::CheckedFigure& it : fit.checked()) {
-    figures.rows.push_back({{it.figure.words, fmt::format("{:.3f}", it.measured_s * 1e3),
-                             off(it.fitted_s, it.measured_s),
-                             it.foreseen_s ? off(*it.foreseen_s, it.measured_s) : "-"}});
+    figures.rows.push_back(
+        {{it.figure.words, fmt::format("{:.3f}", it.measured_s * 1e3),
+          deviation_text(it.fitted_s, it.measured_s),
+          it.predicted_from_others_s ? deviation_text(*it.predicted_from_others_s, it.measured_s)
+                                     : "-"}});
   }
   return {.tables = {std::move(constants), std::move(figures)}};
 }
@@ -190,7 +192,7 @@ predict::MeasuredFit fit_measured(const predict::PredictRequest& job,
   const bool described = job.machine || !job.cluster.links.empty();
   predict::MeasuredFit fit(job, measured.figures, described);
   if (print) {
-    fit.foresee_each();
+    fit.predict_each_from_others();
     fmt::print(stderr, "{}", report::console_text(measured_tables(fit)));
     print_warnings(measured.warnings);
     print_warnings(fit.warnings());

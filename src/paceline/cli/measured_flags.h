@@ -15,7 +15,7 @@ class Option;
 
 namespace paceline::cli {
 
-/// --measured: measured figures of the job, to which its prediction is fitted.
+/// The flag --measured: measurements of the job's speed, to which its prediction is fitted.
 class MeasuredFlags {
  public:
   /// Adds the flag to the subcommand `app`.

@@ -23,7 +23,8 @@ using report::Json;
 
 bool has_band(const ScaledWorld& world) { return world.advice.bar.known(); }
 
-/// Returns `get` for worlds whose step has an interval, and null for worlds whose error is unknown.
+/// Applies `get` to worlds whose step has an interval; returns null for worlds whose error is
+/// unknown.
 template <class Get>
 auto if_banded(Get get) {
   return [get](const ScaledWorld& it) { return has_band(it) ? Json(get(it)) : Json(); };
@@ -105,7 +106,7 @@ std::string knee_text(const predict::Scaling& scaling) {
   return text;
 }
 
-/// The measurement to make, and the flag by which `paceline advise` then takes it.
+/// Returns the measurement to make, and the flag by which `paceline advise` then reads it.
 std::string figure_text(const NextMeasurement& one) {
   return one.figure.empty()
              ? "paceline comm, paceline calibrate FILE -o mine.toml, then --cluster mine.toml"
@@ -117,20 +118,20 @@ std::string next_text(const predict::NextMeasurements& next) {
   const NextMeasurement* best = next.best();
   if (best == nullptr) {
     return fmt::format("no further figure of these narrows the interval of the step of {}, {}",
-                       next.strategy, within(next.reach_now.value_or(0)));
+                       next.strategy, within(next.half_width_now.value_or(0)));
   }
   std::string text =
       fmt::format("{} next: {}, {}\nthe step of {} is then known to {}, now {}",
                   next.measured ? "measure" : "nothing was measured of the job; measure",
-                  best->what, figure_text(*best), next.strategy, within(best->reach),
-                  next.reach_now ? fmt::format("to {}", within(*next.reach_now))
-                                 : std::string("its error is not known"));
+                  best->what, figure_text(*best), next.strategy, within(best->half_width),
+                  next.half_width_now ? fmt::format("to {}", within(*next.half_width_now))
+                                      : std::string("its error is not known"));
   if (best->is_asked) {
     const NextMeasurement* other = next.best(true);
     text += other == nullptr
                 ? "; it is that step itself, and nothing else narrows the interval"
                 : fmt::format("; it is that step itself\nshort of it: {}, {}\nwhich gives {}",
-                              other->what, figure_text(*other), within(other->reach));
+                              other->what, figure_text(*other), within(other->half_width));
   }
   return text;
 }
@@ -141,8 +142,8 @@ report::ResultColumns<NextMeasurement> candidate_columns() {
       .data("measurement", &NextMeasurement::what);
   columns.add({.name = "ranks"}).data("ranks", &NextMeasurement::ranks);
   columns.add({.name = "step then known to", .unit = "%"})
-      .cell([](const NextMeasurement& it) { return fmt::format("{:.1f}", 100 * it.reach); })
-      .data("error", &NextMeasurement::reach);
+      .cell([](const NextMeasurement& it) { return fmt::format("{:.1f}", 100 * it.half_width); })
+      .data("error", &NextMeasurement::half_width);
   columns.data("figure", [](const NextMeasurement& it) {
     return it.figure.empty() ? Json() : Json(it.figure);
   });
@@ -179,7 +180,7 @@ void add_scaling(const predict::Scaling& scaling, report::CommandOutput& output)
 void add_next_measurements(const predict::NextMeasurements& next, report::CommandOutput& output) {
   const auto columns = candidate_columns();
   output.json["measure_next"] = {{"strategy", next.strategy},
-                                 {"error_now", report::or_null(next.reach_now)},
+                                 {"error_now", report::or_null(next.half_width_now)},
                                  {"candidates", columns.fields().array(next.candidates)}};
   if (!next.candidates.empty()) {
     report::Table table = columns.table(next.candidates);

@@ -38,7 +38,7 @@ class PredictCommand {
     std::string text;
   };
   void add_noise_flags(CLI::App& app);
-  /// The predictions asked for: every strategy with every number of ranks.
+  /// The predictions that the flags ask for: every strategy with every number of ranks.
   struct Asked {
     predict::PredictRequest request;
     std::vector<plan::Rank> worlds{};
@@ -52,7 +52,7 @@ class PredictCommand {
   /// which also print the constants of measured figures.
   std::vector<PredictionText> predictions(simulator::JobCache* jobs) const;
   Asked of_cluster(simulator::JobCache* jobs) const;
-  /// `own` is used in place of `jobs` if that is null.
+  /// `own` is the cache that is used if `jobs` is null.
   Asked of_figures(simulator::JobCache* jobs, simulator::JobCache& own) const;
   PredictionText predicted(const predict::PredictRequest& request,
                            const std::optional<predict::MeasuredFit>& fit) const;

@@ -81,7 +81,7 @@ std::vector<int> hosts_of(const RawSettings& raw) {
 }
 
 /// Whether the line must start ranks that meet through Open MPI, as the engine mpi needs.
-bool meets_by_open_mpi(const RawSettings& raw) {
+bool uses_open_mpi_rendezvous(const RawSettings& raw) {
   return std::ranges::any_of(flag_values(raw, "engine"), [](const cases::RawValue& given) {
     return given.text != "auto" && !engines::find_engine(given.text).mpirun.empty();
   });
@@ -95,7 +95,7 @@ launch::LaunchLine launch_text(const RawSettings& raw,
   launch::LaunchShape shape{.hosts = static_cast<int>(hosts.size()),
                             .ranks_per_host = hosts.front(),
                             .argv = {},
-                            .open_mpi = meets_by_open_mpi(raw)};
+                            .open_mpi = uses_open_mpi_rendezvous(raw)};
   std::vector<std::string> words =
       without("--print-launch", without("--local-size", without("--ranks-per-host", command_line)));
   if (flag_values(raw, "ranks").size() == 1) {

@@ -39,9 +39,9 @@
 namespace paceline::cli {
 namespace {
 
-/// The number of ranks on each host, from the launcher's variables, before the ranks have met.
-/// Every host is assumed to have as many ranks as this one.
-std::vector<int> hosts_told_by(const launch::Launch& launch) {
+/// Returns the number of ranks on each host, from the launcher's variables, before the ranks have
+/// connected. Every host is assumed to have as many ranks as this one.
+std::vector<int> ranks_per_host_of(const launch::Launch& launch) {
   const int world = launch.self.world;
   if (launch.self.launcher == "single") {
     return {};
@@ -115,7 +115,8 @@ void check_job(const cases::JobSpec& job, const std::optional<cluster::Cluster>&
   check_interface(job.settings.interface);
 }
 
-/// A note on the facts that a dry run on a machine outside the cluster takes from this machine.
+/// Returns a note that a dry run on a machine outside the cluster assumes the devices, engines and
+/// cores of this machine.
 std::string note_on_hosts(const cluster::Cluster& cluster) {
   return fmt::format(
       "note: the first host is '{}', and this machine is '{}': devices, engines and cores are "
@@ -123,8 +124,8 @@ std::string note_on_hosts(const cluster::Cluster& cluster) {
       cluster.hosts.front().name, launch::host_name(), cluster.hosts.front().name);
 }
 
-/// The number of cores if this machine alone, without a GPU, will run the job. Else
-/// kSmallBelowCores, so that the machine does not count as small.
+/// Returns the number of cores if this machine alone, without a GPU, will run the job. Otherwise
+/// returns kSmallBelowCores, so that the machine does not count as small.
 int cores_alone(const cases::Settings& flags) {
   const bool elsewhere = !choice_of(flags).empty() || !flags.print_launch.empty() ||
                          !flags.virtual_time.empty() ||
@@ -138,7 +139,8 @@ int dry_run(const cases::RawSettings& raw, cases::JobSpec job, const launch::Lau
   }
   const auto cluster = cluster_of(choice_of(job.settings));
   const bool alone = launch.self.launcher == "single";
-  job.experiment = expand(raw, cluster && alone ? cluster->slots_by_host() : hosts_told_by(launch));
+  job.experiment =
+      expand(raw, cluster && alone ? cluster->slots_by_host() : ranks_per_host_of(launch));
   if (alone) {
     front::place_virtually(job.settings, job.experiment);
     if (cluster && !launch::is_this_host(cluster->hosts.front().name)) {
@@ -150,7 +152,7 @@ int dry_run(const cases::RawSettings& raw, cases::JobSpec job, const launch::Lau
     front::reject_hosts(choice_of(job.settings), launch.self.launcher);
   }
   fmt::print("{}{}", dry_run_text(job.experiment),
-             rank::known_time_text(job.experiment.cases, job.experiment.runs));
+             rank::replay_time_text(job.experiment.cases, job.experiment.runs));
   return job.experiment.rejected.empty() ? 0 : kFailedStatus;
 }
 

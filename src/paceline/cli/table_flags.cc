@@ -17,7 +17,7 @@
 namespace paceline::cli {
 namespace {
 
-/// The case in the experiment file with the name of the network.
+/// Returns the case of the experiment file that has the name of the network.
 cases::Case usual_case(const std::string& model) {
   const auto raw =
       cases::read_raw_settings(cases::find_experiment(model, cases::experiment_roots()));

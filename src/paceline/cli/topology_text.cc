@@ -155,7 +155,7 @@ std::string traffic_lines(const TopologyView& view) {
                                       : "0: all ranks on one machine, --local-size says otherwise");
 }
 
-/// The flaw of the first shown step that has one; empty if none has.
+/// Returns the first flaw among the shown steps; empty if none has one.
 template <class FlawOf>
 std::string first_flaw(const TopologyView& view, FlawOf flaw_of) {
   for (plan::Step step = 0; step < shown_steps(view); ++step) {

@@ -16,7 +16,7 @@
 namespace paceline::cluster {
 namespace {
 
-constexpr double kSlowestLink = 1000;  // bytes/s; a lower rate is taken for a mistake
+constexpr double kSlowestLink = 1000;  // bytes/s; a lower rate is considered a mistake
 
 bool finite_and(double value, bool condition) { return std::isfinite(value) && condition; }
 
@@ -68,9 +68,9 @@ void check_placement(const LinkFit& fit, const std::string& where) {
   }
 }
 
-/// Applies the limits of links to a line: with a slower one, times would not fit into the range of
-/// counts.
-void check_pace(const plan::AlphaBetaLine& line, const std::string& where) {
+/// Throws UsageError if a piece of a fit is slower than the slowest allowed link, since the
+/// simulated times could exceed the range of their integers.
+void check_fit_speed(const plan::AlphaBetaTime& line, const std::string& where) {
   constexpr double kSlowestBeta = 1e12 / kSlowestLink;
   constexpr plan::Picoseconds kLongestStart = 60 * plan::kPicosecondsPerSecond;
   for (const plan::AlphaBetaPiece& piece : line.pieces) {
@@ -105,11 +105,11 @@ void check_fit(const ClusterLink& link, const LinkFit& fit) {
     throw UsageError(fmt::format("{}: pieces is empty; it needs one", where));
   }
   check_placement(fit, where);
-  plan::check_line(fit.line, where);
-  check_pace(fit.line, where);
+  plan::check_alpha_beta(fit.line, where);
+  check_fit_speed(fit.line, where);
 }
 
-bool is_share(double value) { return value > 0 && value <= 1; }
+bool is_fraction(double value) { return value > 0 && value <= 1; }
 
 void check_calibration(const ClusterLink& link) {
   if (!link.calibration) {
@@ -118,7 +118,7 @@ void check_calibration(const ClusterLink& link) {
   const LinkCalibration& found = *link.calibration;
   const std::string where = fmt::format("link '{}', calibration", link.name);
   check_word(where, "engine", found.engine, kFitEngines);
-  if (found.share && !is_share(*found.share)) {
+  if (found.share && !is_fraction(*found.share)) {
     throw UsageError(
         fmt::format("{}: share = {}; what is reached of the rate is above 0 and at most 1", where,
                     *found.share));
@@ -141,7 +141,7 @@ void check_calibration(const ClusterLink& link) {
 }
 
 void check_slowing(const ClusterLink& link) {
-  if (!is_share(link.under_compute)) {
+  if (!is_fraction(link.under_compute)) {
     throw UsageError(fmt::format("link '{}': under_compute = {}; it must be above 0 and at most 1",
                                  link.name, link.under_compute));
   }
@@ -194,7 +194,7 @@ void check_device(const ClusterDevice& device) {
           fmt::format("device '{}' has a rate of {}; it must be above 0", device.name, *figure));
     }
   }
-  if (!is_share(device.under_transfer)) {
+  if (!is_fraction(device.under_transfer)) {
     throw UsageError(
         fmt::format("device '{}': under_transfer = {}; it must be above 0 and at most 1",
                     device.name, device.under_transfer));

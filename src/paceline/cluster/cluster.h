@@ -34,7 +34,7 @@ enum class LinkScope : std::uint8_t {
   kDevices  // the devices of one host: PCIe, NVLink, shared memory
 };
 
-/// Who shares one link of this kind, in each direction.
+/// Which slots share one link of this kind, in each direction.
 enum class LinkSharing : std::uint8_t {
   kHost,    // all slots of a host share one link: its network card, or its bus
   kDevice,  // every slot has a link of its own
@@ -56,24 +56,24 @@ inline constexpr std::array<std::string_view, 2> kFitDevices{"cpu", "cuda"};
 struct LinkFit {
   std::string operation;  // one of plan::kOperations
   int ranks = 2;
-  plan::AlphaBetaLine line;
+  plan::AlphaBetaTime line;
   std::optional<double> error_percent;  // mean absolute error of the fit
   std::string engine{};                 // one of kFitEngines; empty: unknown
   std::string device{};                 // cpu, cuda; empty: unknown
   std::vector<int> ranks_per_host{};    // in rank order; empty: unknown
 };
 
-/// What `paceline calibrate` found of an engine's model of collectives on a link: constants in
-/// place of those of data/nccl_tuning.toml, how far the model is from the measured times, and which
-/// times were measured.
+/// The result of `paceline calibrate` for an engine's model of collectives on a link: constants
+/// that replace those of data/nccl_tuning.toml, the error of the model, and the range of the
+/// measured calls.
 struct LinkCalibration {
   std::string engine;  // of kFitEngines
-  // Of NCCL's model; empty where the times do not determine them.
-  std::optional<double> share{};          // of the link's rate, reached
-  std::optional<std::int64_t> base_ps{};  // of a ring with LL before the first hop, launch included
-  std::optional<std::int64_t> hop_ps{};   // of a ring with LL
-  // Nine of ten times are within, in percent of the shorter one: of the measured times, and further
-  // for each doubling of the ranks.  Empty: the times do not say.
+  // Constants of NCCL's model; empty where the measured times do not determine them.
+  std::optional<double> share{};          // achieved fraction of the link's rate
+  std::optional<std::int64_t> base_ps{};  // base latency of a ring with LL, with the launch
+  std::optional<std::int64_t> hop_ps{};   // latency of one hop of a ring with LL
+  // The error that nine of ten predicted times do not exceed, in percent of the shorter of the
+  // predicted and the measured time, and its increase per doubling of the ranks.  Empty: unknown.
   std::optional<double> error_percent{}, doubling_percent{};
   std::int64_t from_bytes = 0, to_bytes = 0;  // smallest and largest size
   std::vector<int> ranks{};                   // numbers of ranks

@@ -21,7 +21,7 @@ struct KernelTime {
 struct CodecTime {
   std::string codec;                     // with its options, as in a strategy
   std::int64_t bytes = 0;                // size of the gradients
-  plan::Picoseconds copy{};              // memcpy of the gradients, in the same run
+  plan::Picoseconds copy{};              // memcpy of the gradients, measured in the same run
   plan::Picoseconds encode{}, decode{};  // with two ranks
   std::vector<KernelTime> kernels{};     // kernels of encoding and decoding
 };

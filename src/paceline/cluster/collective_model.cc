@@ -10,8 +10,8 @@
 namespace paceline::cluster {
 namespace {
 
-/// Returns the rate per unit of weight on a link that carries `weight`.
-std::int64_t share(std::int64_t bytes_per_s, std::int64_t weight) {
+/// Returns the rate, in bytes/s, per unit of weight on a link whose flows have the total `weight`.
+std::int64_t rate_per_unit_weight(std::int64_t bytes_per_s, std::int64_t weight) {
   return weight == 0 ? std::numeric_limits<std::int64_t>::max()
                      : std::max<std::int64_t>(1, bytes_per_s * kWeightOne / weight);
 }
@@ -34,82 +34,85 @@ std::int64_t network_weight(const Stage& stage, const Group& group, const LinkMo
   return stage.network_weight * crossings(network);
 }
 
-/// Returns the network's rate for a collective among `hosts` hosts, which the slowest of their
-/// links sets.
-std::int64_t declined(const LinkModel& network, plan::Rank hosts) {
+/// Returns the network's rate, in bytes/s, for a collective among `hosts` hosts; the slowest of
+/// their links limits it.
+std::int64_t declined_bytes_per_s(const LinkModel& network, plan::Rank hosts) {
   return std::max<std::int64_t>(
       1, std::llround(static_cast<double>(network.bytes_per_s) *
                       std::pow(static_cast<double>(hosts) / 2, -network.decline)));
 }
 
-Price undeclined(const CollectiveCall& call, const Machine& machine) {
+StagedCost cost_without_decline(const CollectiveCall& call, const Machine& machine) {
   switch (machine.algorithm) {
     case Algorithm::kRing:
-      return ring_price(call, machine);
+      return ring_cost(call, machine);
     case Algorithm::kTree:
-      return tree_price(call, machine);
+      return tree_cost(call, machine);
     case Algorithm::kMeasured:
-      return measured_price(call, machine);
+      return measured_cost(call, machine);
     case Algorithm::kNccl:
     case Algorithm::kNcclCollNet:
-      return nccl_price(call, machine);
+      return nccl_cost(call, machine);
   }
   return {};
 }
 
-/// Returns how many members share a device link.
-std::int64_t on_bus(const Group& group, const Machine& machine) {
+/// Returns the number of members per device link.
+std::int64_t members_per_device_link(const Group& group, const Machine& machine) {
   return machine.device.sharing == cluster::LinkSharing::kDevice ? 1 : group.most_local;
 }
 
 }  // namespace
 
-std::int64_t device_line(const Group& group, const Machine& machine) {
-  return share(machine.device.bytes_per_s,
-               kWeightOne * on_bus(group, machine) * crossings(machine.device));
+std::int64_t device_ring_bytes_per_s(const Group& group, const Machine& machine) {
+  return rate_per_unit_weight(
+      machine.device.bytes_per_s,
+      kWeightOne * members_per_device_link(group, machine) * crossings(machine.device));
 }
 
-std::int64_t network_line(const Group& group, const Machine& machine) {
-  const std::int64_t rate =
-      group.hosts > 2 ? declined(machine.network, group.hosts) : machine.network.bytes_per_s;
-  return share(rate, network_weight({}, group, machine.network));
+std::int64_t network_ring_bytes_per_s(const Group& group, const Machine& machine) {
+  const std::int64_t rate = group.hosts > 2 ? declined_bytes_per_s(machine.network, group.hosts)
+                                            : machine.network.bytes_per_s;
+  return rate_per_unit_weight(rate, network_weight({}, group, machine.network));
 }
 
-Price price(const CollectiveCall& call, const Machine& machine) {
+StagedCost staged_cost(const CollectiveCall& call, const Machine& machine) {
   if (call.group.ranks <= 1) {
     return {};
   }
-  Price price = undeclined(call, machine);
-  if (machine.lines_alone) {
-    for (Stage& stage : price.stages) {
-      stage = line_alone(stage);
+  StagedCost staged_cost = cost_without_decline(call, machine);
+  if (machine.link_rates_only) {
+    for (Stage& stage : staged_cost.stages) {
+      stage = at_link_rates(stage);
     }
-    return price;
+    return staged_cost;
   }
   if (machine.network.decline > 0 && call.group.hosts > 2 &&
       measured_fit(call, machine) == nullptr) {
-    const std::int64_t rate = declined(machine.network, call.group.hosts);
-    for (int i = 0; i < price.count; ++i) {
-      Stage& stage = price.stages[static_cast<std::size_t>(i)];
+    const std::int64_t rate = declined_bytes_per_s(machine.network, call.group.hosts);
+    for (int i = 0; i < staged_cost.count; ++i) {
+      Stage& stage = staged_cost.stages[static_cast<std::size_t>(i)];
       if (stage.network_weight > 0) {
-        stage.limit_bytes_per_s =
-            std::min(stage.limit_bytes_per_s,
-                     share(rate, network_weight(stage, call.group, machine.network)));
+        stage.limit_bytes_per_s = std::min(
+            stage.limit_bytes_per_s,
+            rate_per_unit_weight(rate, network_weight(stage, call.group, machine.network)));
       }
     }
   }
-  return price;
+  return staged_cost;
 }
 
-plan::Picoseconds alone(const Price& price, const Group& group, const Machine& machine) {
+plan::Picoseconds alone(const StagedCost& staged_cost, const Group& group, const Machine& machine) {
   plan::Picoseconds total = 0;
-  for (int i = 0; i < price.count; ++i) {
-    const Stage& stage = price.stages[static_cast<std::size_t>(i)];
+  for (int i = 0; i < staged_cost.count; ++i) {
+    const Stage& stage = staged_cost.stages[static_cast<std::size_t>(i)];
     const std::int64_t rate = std::min(
         {stage.limit_bytes_per_s,
-         share(machine.device.bytes_per_s,
-               stage.device_weight * on_bus(group, machine) * crossings(machine.device)),
-         share(machine.network.bytes_per_s, network_weight(stage, group, machine.network))});
+         rate_per_unit_weight(machine.device.bytes_per_s,
+                              stage.device_weight * members_per_device_link(group, machine) *
+                                  crossings(machine.device)),
+         rate_per_unit_weight(machine.network.bytes_per_s,
+                              network_weight(stage, group, machine.network))});
     total += stage.latency + plan::wire_time(stage.bytes, rate);
   }
   return total;

@@ -12,7 +12,7 @@
 
 namespace paceline::cluster {
 
-/// The members of a collective, as far as the price depends on them.
+/// The members of a collective, as far as its cost depends on them.
 struct Group {
   plan::Rank ranks = 1;
   plan::Rank hosts = 1;
@@ -28,8 +28,8 @@ struct CollectiveCall {
 };
 
 /// A part of a transfer: after its latency, its bytes flow through the device link of every member
-/// and, if they leave the host, through the network link of every host.  A weight says how many
-/// times `bytes` cross such a link, in units of 1 / kWeightOne.
+/// and, if they leave the host, through the network link of every host.  A weight is the number of
+/// times that `bytes` cross such a link, in units of 1 / kWeightOne.
 struct Stage {
   plan::Picoseconds latency = 0;
   std::int64_t bytes = 0;
@@ -38,16 +38,15 @@ struct Stage {
   std::int64_t limit_bytes_per_s = std::numeric_limits<std::int64_t>::max();
 };
 
-/// Returns the stage without latency and limit: its bytes move at the rates of the links they
-/// cross.
-constexpr Stage line_alone(Stage stage) {
+/// Returns the stage without latency and limit: only the rates of the links determine its time.
+constexpr Stage at_link_rates(Stage stage) {
   stage.latency = 0;
   stage.limit_bytes_per_s = std::numeric_limits<std::int64_t>::max();
   return stage;
 }
 
 /// The stage of a transfer; none where it is free.
-struct Price {
+struct StagedCost {
   std::array<Stage, 1> stages;
   int count = 0;
 
@@ -57,58 +56,60 @@ struct Price {
   }
 };
 
-/// Returns the price of a collective under the machine's algorithm, if nothing else uses the
+/// Returns the cost of a collective under the machine's algorithm, if nothing else uses the
 /// machine.  A collective with one rank is free.
-Price price(const CollectiveCall& call, const Machine& machine);
+StagedCost staged_cost(const CollectiveCall& call, const Machine& machine);
 
 /// Each of these functions has its own file, with the formula, the units and the source.
-Price ring_price(const CollectiveCall& call, const Machine& machine);
-Price tree_price(const CollectiveCall& call, const Machine& machine);
-Price measured_price(const CollectiveCall& call, const Machine& machine);
-Price nccl_price(const CollectiveCall& call, const Machine& machine);
+StagedCost ring_cost(const CollectiveCall& call, const Machine& machine);
+StagedCost tree_cost(const CollectiveCall& call, const Machine& machine);
+StagedCost measured_cost(const CollectiveCall& call, const Machine& machine);
+StagedCost nccl_cost(const CollectiveCall& call, const Machine& machine);
 
-/// Returns the rate, in bytes/s, of a flow that crosses the device link of every member once, or
-/// the network link of every host once: the rate that the links give to a ring.
-std::int64_t device_line(const Group& group, const Machine& machine);
-std::int64_t network_line(const Group& group, const Machine& machine);
+/// Returns the rate, in bytes/s, of a ring on the device links or on the network links: of a flow
+/// that crosses the device link of every member once, or the network link of every host once.
+std::int64_t device_ring_bytes_per_s(const Group& group, const Machine& machine);
+std::int64_t network_ring_bytes_per_s(const Group& group, const Machine& machine);
 
 /// The choice of NCCL's own model for a call.
 struct NcclChoice {
   NcclAlgorithm algorithm{};
   NcclProtocol protocol{};
-  double model_us = 0;  // time in NCCL's model, by which NCCL chooses
+  double model_us = 0;  // time in microseconds in NCCL's model, by which NCCL chooses
   Stage stage{};        // expected cost, see cluster/nccl.cc
 };
 
 /// Returns the algorithm and protocol with the smallest time in NCCL's model.
 NcclChoice nccl_choice(const CollectiveCall& call, const Machine& machine);
 
-/// Whether NCCL's model prices collectives, inside a host or among several, with a calibrated base
-/// latency, which includes the launch from the host.
+/// Whether NCCL's model predicts collectives, inside a host or among several, with a calibrated
+/// base latency, which includes the launch from the host.
 bool launch_is_calibrated(bool several_hosts, const Machine& machine);
 
 /// Returns the stage of a message sent by ncclSend and ncclRecv.
 Stage nccl_message_stage(std::int64_t bytes, bool remote, const Machine& machine);
 
-/// Returns the fit that prices the call: it is of the call's operation, of the links between its
-/// members, and of the nearest number of ranks.  For another number of ranks measured_price()
-/// scales it by the ratio of prices under the machine's `unmeasured` algorithm.  Null if there is
-/// no such fit, or the machine's algorithm is not kMeasured.  The fit includes software costs.
+/// Returns the fit that predicts the call: a fit of the call's operation, of the links between its
+/// members, and of the nearest number of ranks.  For another number of ranks measured_cost()
+/// scales it by the ratio of the costs under the machine's `unmeasured` algorithm.  Null if there
+/// is no such fit, or the machine's algorithm is not kMeasured.  The fit includes software costs.
 const cluster::LinkFit* measured_fit(const CollectiveCall& call, const Machine& machine);
 
-/// Returns the price of a message between two ranks, if nothing else uses the machine, without
+/// Returns the cost of a message between two ranks, if nothing else uses the machine, without
 /// software costs.  `remote`: the ranks are on different hosts.
 Stage message_stage(std::int64_t bytes, bool remote, const Machine& machine);
 
-/// Returns the fit that prices a message, independent of the collectives' algorithm, or null.  The
-/// fit includes software costs.
+/// Returns the fit that predicts a message, whatever the collectives' algorithm, or null.  The fit
+/// includes software costs.
 const cluster::LinkFit* message_fit(bool remote, const Machine& machine);
 
-/// Returns the piece of a fit that holds for `bytes`.
+/// Returns the piece of a fit that applies to `bytes` bytes.
 const plan::AlphaBetaPiece& piece_of(const cluster::LinkFit& fit, std::int64_t bytes);
 
-/// Returns the link rate at which `flow` bytes take the time that the piece gives for `bytes`.
-std::int64_t limit_of(const plan::AlphaBetaPiece& piece, std::int64_t bytes, std::int64_t flow);
+/// Returns the rate, in bytes/s, at which `flow` bytes take the beta term of the piece for `bytes`
+/// bytes.
+std::int64_t limit_bytes_per_s_of(const plan::AlphaBetaPiece& piece, std::int64_t bytes,
+                                  std::int64_t flow);
 
 /// Returns the logarithm to base 2, rounded up: the rounds of a binary tree.
 constexpr std::int64_t log2_up(std::int64_t value) {
@@ -119,20 +120,20 @@ constexpr std::int64_t log2_up(std::int64_t value) {
   return rounds;
 }
 
-/// Returns the cost of one hop if all members step together: the latency of the slowest link.
+/// Returns the cost of one hop if all members step together: the larger of the links' latencies.
 inline plan::Picoseconds hop(const Group& group, const Machine& machine) {
   const plan::Picoseconds inside = group.most_local > 1 ? machine.device.latency : 0;
   const plan::Picoseconds outside = group.hosts > 1 ? machine.network.latency : 0;
   return inside > outside ? inside : outside;
 }
 
-/// Returns `part` of `whole` as a weight, rounded up; 0 / 0 is 0.
-constexpr std::int64_t weight_of(std::int64_t part, std::int64_t whole) {
+/// Returns part / whole as a weight in units of 1 / kWeightOne, rounded up; 0 / 0 is 0.
+constexpr std::int64_t fixed_point_weight(std::int64_t part, std::int64_t whole) {
   return whole == 0 ? 0 : (part * kWeightOne + whole - 1) / whole;
 }
 
-/// Returns the time of a price on an otherwise idle machine, in closed form: per stage, latency +
-/// bytes over the slowest of limit, device link and network link.
-plan::Picoseconds alone(const Price& price, const Group& group, const Machine& machine);
+/// Returns the time of such a cost on an otherwise idle machine, in closed form: per stage, latency
+/// + bytes over the slowest of limit, device link and network link.
+plan::Picoseconds alone(const StagedCost& staged_cost, const Group& group, const Machine& machine);
 
 }  // namespace paceline::cluster

@@ -59,7 +59,7 @@ FairShare::FlowId FairShare::start(plan::Picoseconds now, std::uint32_t owner, s
     Link& link = links_[load.link];
     link.flows.push_back(id);
     link.weight += load.weight;
-    link.crossed += plan::weighted(bytes, load.weight, kWeightOne);
+    link.crossed += plan::scaled_bytes(bytes, load.weight, kWeightOne);
     touch(load.link);
   }
   if (loads.empty()) {
@@ -243,7 +243,7 @@ void FairShare::set_rate(FlowId id, std::int64_t rate) {
 plan::Picoseconds FairShare::end_of(FlowId id) const {
   const Flow& flow = flows_[id];
   const auto rate = static_cast<plan::Uint128>(flow.rate);
-  return plan::within_time(static_cast<plan::Uint128>(flow.since) + (flow.left + rate - 1) / rate);
+  return plan::checked_time(static_cast<plan::Uint128>(flow.since) + (flow.left + rate - 1) / rate);
 }
 
 }  // namespace paceline::cluster

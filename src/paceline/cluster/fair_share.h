@@ -51,7 +51,7 @@ class FairShare {
 
   bool changed() const { return !dirty_.empty(); }
 
-  /// Recalculates the shares.  Returns the flows whose rate has changed.
+  /// Recalculates the rates.  Returns the flows whose rate has changed.
   const std::vector<FlowId>& share(plan::Picoseconds now);
 
   /// Returns when a flow will end at its current rate.
@@ -70,7 +70,7 @@ class FairShare {
     // The following members are used while rates are calculated:
     std::int64_t used = 0;   // rates times weights of the flows that have a rate
     std::int64_t open = 0;   // sum of the weights of the flows that have no rate yet
-    std::int64_t share = 0;  // fair share, for the values of the next line
+    std::int64_t share = 0;  // fair share of the rate, computed for the values of the next line
     std::int64_t shared_used = -1, shared_open = 0, shared_capacity = 0;
     std::uint32_t stamp = 0;
     bool dirty = false;

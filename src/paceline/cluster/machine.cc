@@ -31,7 +31,7 @@ LinkModel model_of(const cluster::ClusterLink& link) {
           .decline = link.decline};
 }
 
-void check_share(const char* what, double share) {
+void check_fraction(const char* what, double share) {
   if (!(share > 0 && share <= 1)) {
     throw UsageError(fmt::format("{} = {}: must be above 0 and at most 1", what, share));
   }
@@ -96,15 +96,15 @@ Machine machine_of(const cluster::Cluster& cluster, std::string_view engine) {
   machine.nccl = nccl_tuning_of(cluster);
   machine.fits = fits_with(network, engine);
   machine.device_fits = fits_with(device, engine);
-  if (prices_collectives(machine)) {
+  if (has_collective_fit(machine)) {
     machine.algorithm = Algorithm::kMeasured;
   }
   return machine;
 }
 
-bool prices_collectives(const Machine& machine) {
+bool has_collective_fit(const Machine& machine) {
   const auto of_collectives = [](const cluster::LinkFit& fit) {
-    return fit.operation != plan::kMessages;
+    return fit.operation != plan::kMessageOperation;
   };
   return std::ranges::any_of(machine.fits, of_collectives) ||
          std::ranges::any_of(machine.device_fits, of_collectives);
@@ -138,8 +138,8 @@ void check_costs(const Machine& machine, const SoftwareCosts& software) {
                                  machine.copies_bytes_per_s));
   }
   const Interference& lost = machine.interference;
-  check_share("device_link_under_compute", lost.device_link_under_compute);
-  check_share("compute_under_transfer", lost.compute_under_transfer);
+  check_fraction("device_link_under_compute", lost.device_link_under_compute);
+  check_fraction("compute_under_transfer", lost.compute_under_transfer);
   check_noise(machine.noise);
   check_time("issue", software.issue);
   check_time("collective", software.collective);

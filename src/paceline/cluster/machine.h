@@ -12,8 +12,8 @@
 #include "paceline/plan/int128.h"
 #include "paceline/plan/profile.h"
 
-// The machine by which a plan is priced: two kinds of links, the slowdown of compute and
-// communication by each other, differences between ranks, and software costs.  All of these are
+// The machine model that predicts the times of a plan: two kinds of links, the slowdown of compute
+// and communication by each other, differences between ranks, and software costs.  All of these are
 // plain numbers and independent of plans.
 
 namespace paceline::cluster {
@@ -26,7 +26,7 @@ struct LinkModel {
   cluster::LinkSharing sharing = cluster::LinkSharing::kDevice;
   bool full_duplex = true;
   // A collective among H hosts gets rate * (H / 2)^-decline of a network, because the slowest of
-  // its links sets the pace.
+  // its links limits the rate.
   double decline = 0;
 
   /// The number of links that carry the bytes of a card or bus: one per direction, or one for both.
@@ -61,7 +61,7 @@ enum class Algorithm : std::uint8_t {
   kNcclCollNet  // as kNccl, with sums in the switches of the network
 };
 
-/// Whether NCCL's own model prices collectives and messages.
+/// Whether NCCL's own tuning model predicts the times of collectives and messages.
 constexpr bool runs_nccl(Algorithm algorithm) {
   return algorithm == Algorithm::kNccl || algorithm == Algorithm::kNcclCollNet;
 }
@@ -71,7 +71,7 @@ struct NcclTuning;  // cluster/nccl_tuning.h
 struct Machine {
   LinkModel device;   // between the devices of a host
   LinkModel network;  // between hosts
-  /// Whether ranks that only serve have device links.  If not, their data is in their host's
+  /// Whether ranks that are only servers have device links.  If not, their data is in their host's
   /// memory.
   bool servers_have_links = false;
   Algorithm algorithm = Algorithm::kRing;
@@ -87,8 +87,8 @@ struct Machine {
   // network, both together, because its processors copy them; 0: only the network limits the rate.
   std::int64_t copies_bytes_per_s = 0;
   /// If true, collectives and messages take only the time of their bytes at the rates of the links,
-  /// without latency and without the limit of an algorithm or a fit.
-  bool lines_alone = false;
+  /// without latency and without the rate limit of an algorithm or a fit.
+  bool link_rates_only = false;
   Interference interference;
   Noise noise;
 };
@@ -98,9 +98,9 @@ struct Machine {
 /// the other is used for both; throws UsageError if it has no link.
 Machine machine_of(const cluster::Cluster& cluster, std::string_view engine);
 
-/// Whether the machine has a fit of a collective: fits of messages do not tell how long collectives
-/// take.
-bool prices_collectives(const Machine& machine);
+/// Whether the machine has a fit of a collective.  Fits of messages do not give the time of
+/// collectives.
+bool has_collective_fit(const Machine& machine);
 
 /// Returns the algorithm called ring, tree, measured, nccl or nccl-collnet.  Throws UsageError for
 /// other names.
@@ -134,7 +134,7 @@ struct SoftwareCosts {
   /// Time added to each message.
   plan::Picoseconds message = 0;
 
-  /// The number of collectives that a communicator carries at a time, in its order; 1 for NCCL's
+  /// The number of collectives that a communicator performs at a time, in its order; 1 for NCCL's
   /// stream.  Collectives in flight share the links.  0: no limit.
   std::int32_t concurrent_collectives = 1;
 
@@ -146,7 +146,7 @@ struct SoftwareCosts {
   /// if no model work is ready.  If false, kernels run beside model work.
   bool kernels_on_device = false;
 
-  /// The first entry that matches a kernel prices it.  A kernel without a match takes no time.
+  /// The first entry that matches a kernel gives its cost.  A kernel without a match takes no time.
   std::vector<KernelCost> kernels{};
 };
 

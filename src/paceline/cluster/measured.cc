@@ -43,7 +43,8 @@ const plan::AlphaBetaPiece& piece_of(const cluster::LinkFit& fit, std::int64_t b
   return above == pieces.begin() ? *above : *(above - 1);
 }
 
-std::int64_t limit_of(const plan::AlphaBetaPiece& piece, std::int64_t bytes, std::int64_t flow) {
+std::int64_t limit_bytes_per_s_of(const plan::AlphaBetaPiece& piece, std::int64_t bytes,
+                                  std::int64_t flow) {
   const double seconds = piece.beta_ps_per_byte * 1e-12 * static_cast<double>(bytes);
   constexpr double kUnlimited = 1e15;  // bytes/s, above every link's rate
   const double rate = static_cast<double>(flow) / seconds;
@@ -78,8 +79,8 @@ Group measured_group(const LinkFit& fit, const Group& group) {
           .most_local = std::min(group.most_local, fit.ranks)};
 }
 
-/// Returns how many times longer the call takes than it would among the fit's ranks, by the model
-/// that prices collectives without a fit.
+/// Returns the ratio of the call's time to its time among the fit's ranks, both by the model that
+/// predicts collectives without a fit.
 double model_ratio(const CollectiveCall& call, const LinkFit& fit, const Machine& machine) {
   if (fit.ranks == call.group.ranks) {
     return 1;
@@ -87,7 +88,7 @@ double model_ratio(const CollectiveCall& call, const LinkFit& fit, const Machine
   const Machine model = without_fits(machine);
   const auto time = [&](const Group& group) {
     const CollectiveCall asked{call.pattern, call.bytes, group};
-    return static_cast<double>(alone(price(asked, model), group, model));
+    return static_cast<double>(alone(staged_cost(asked, model), group, model));
   };
   const double measured = time(measured_group(fit, call.group));
   return measured > 0 ? time(call.group) / measured : 1;
@@ -101,25 +102,25 @@ double model_ratio(const CollectiveCall& call, const LinkFit& fit, const Machine
 ///
 ///   t(P) = t(fit) * model(P) / model(fit)
 ///
-/// where model() is the model that prices collectives without a fit.  beta limits the flow, whose
-/// bytes are those of a ring, so that other traffic on the links slows it.  Hockney, Parallel
-/// Computing 1994, doi:10.1016/S0167-8191(06)80021-9.
-Price measured_price(const CollectiveCall& call, const Machine& machine) {
+/// where model() is the model that predicts collectives without a fit.  beta limits the rate of the
+/// flow, whose bytes are those of a ring, so that other traffic on the links slows it.  Hockney,
+/// Parallel Computing 1994, doi:10.1016/S0167-8191(06)80021-9.
+StagedCost measured_cost(const CollectiveCall& call, const Machine& machine) {
   const cluster::LinkFit* fit = measured_fit(call, machine);
   if (fit == nullptr) {
-    return price(call, without_fits(machine));
+    return staged_cost(call, without_fits(machine));
   }
   const plan::AlphaBetaPiece& piece = piece_of(*fit, call.bytes);
   const double ratio = model_ratio(call, *fit, machine);
-  Price price = ring_price(call, machine);
-  Stage& stage = price.stages[0];
+  StagedCost staged_cost = ring_cost(call, machine);
+  Stage& stage = staged_cost.stages[0];
   stage.latency = std::llround(static_cast<double>(piece.alpha) * ratio);
-  const std::int64_t limit = limit_of(piece, call.bytes, stage.bytes);
+  const std::int64_t limit = limit_bytes_per_s_of(piece, call.bytes, stage.bytes);
   stage.limit_bytes_per_s =
       ratio == 1 || limit == std::numeric_limits<std::int64_t>::max()
           ? limit
           : std::max<std::int64_t>(1, std::llround(static_cast<double>(limit) / ratio));
-  return price;
+  return staged_cost;
 }
 
 }  // namespace paceline::cluster

@@ -10,7 +10,7 @@ const cluster::LinkFit* message_fit(bool remote, const Machine& machine) {
   constexpr int kPair = 2;
   const cluster::LinkFit* best = nullptr;
   for (const cluster::LinkFit& fit : remote ? machine.fits : machine.device_fits) {
-    if (fit.operation == plan::kMessages &&
+    if (fit.operation == plan::kMessageOperation &&
         (best == nullptr || std::abs(fit.ranks - kPair) < std::abs(best->ranks - kPair))) {
       best = &fit;
     }
@@ -35,7 +35,7 @@ Stage full_stage(std::int64_t bytes, bool remote, const Machine& machine) {
   if (fit != nullptr) {
     const plan::AlphaBetaPiece& piece = piece_of(*fit, bytes);
     stage.latency = piece.alpha;
-    stage.limit_bytes_per_s = limit_of(piece, bytes, bytes);
+    stage.limit_bytes_per_s = limit_bytes_per_s_of(piece, bytes, bytes);
   }
   return stage;
 }
@@ -44,7 +44,7 @@ Stage full_stage(std::int64_t bytes, bool remote, const Machine& machine) {
 
 Stage message_stage(std::int64_t bytes, bool remote, const Machine& machine) {
   const Stage stage = full_stage(bytes, remote, machine);
-  return machine.lines_alone ? line_alone(stage) : stage;
+  return machine.link_rates_only ? at_link_rates(stage) : stage;
 }
 
 }  // namespace paceline::cluster

@@ -19,31 +19,33 @@ using Proto = NcclProtocol;
 
 constexpr double kGiga = 1e9;
 
-/// What NCCL's model and the expected time are computed from.  Rates are GB/s.
+/// The inputs of NCCL's model and of the expected time.  Rates are in GB/s.
 struct Fabric {
   const NcclTuning& tuning;
   const CollectiveCall& call;
-  NcclLink device, network;    // as NCCL chooses, or as the time is expected
-  double ranks, hosts, local;  // members, hosts, members a host
-  double inside, across;       // reached inside a host, and between hosts
-  std::size_t by_nodes;        // index of RatesByNodes
-  bool chooses;                // NCCL's choice is computed, not the expected time
+  NcclLink device, network;    // constants by which NCCL chooses, or those of the expected time
+  double ranks, hosts, local;  // members, hosts, members per host
+  double inside, across;       // achieved rates inside a host, and between hosts
+  std::size_t nodes_index;     // index of RatesByNodes
+  bool chooses;                // whether NCCL's choice is computed, not the expected time
 
   double bytes() const { return static_cast<double>(call.bytes); }
   bool all_reduce() const { return call.pattern == Pattern::kAllReduce; }
   bool one_host() const { return call.group.hosts == 1; }
-  /// Of a ring.
+  /// The rate of a ring.
   double bus() const {
     if (one_host()) {
       return inside;
     }
     return call.group.most_local == 1 ? across : std::min(inside, across);
   }
-  /// Of all channels together, each of `rate` at most.
-  double of_channels(const RatesByNodes& rate) const { return tuning.channels * rate[by_nodes]; }
-  /// Of a ring.
+  /// The rate of all channels together, each of which has at most `rate`.
+  double channels_rate_gb_per_s(const RatesByNodes& rate) const {
+    return tuning.channels * rate[nodes_index];
+  }
+  /// The number of hops of a ring.
   double hops() const { return (all_reduce() ? 2 : 1) * (ranks - 1); }
-  /// By which NCCL computes the rate of a ring.
+  /// The number of steps by which NCCL computes the rate of a ring.
   double steps() const { return call.pattern == Pattern::kBroadcast ? ranks : hops(); }
 };
 
@@ -54,20 +56,22 @@ const NcclTuning& tuning_of(const Machine& machine) {
 
 Fabric fabric_of(const CollectiveCall& call, const Machine& machine, bool chooses) {
   const NcclTuning& tuning = tuning_of(machine);
-  const NcclLink& device = chooses ? tuning.device : tuning.reached_device();
-  const NcclLink& network = chooses ? tuning.network : tuning.reached_network();
+  const NcclLink& device = chooses ? tuning.device : tuning.expected_device();
+  const NcclLink& network = chooses ? tuning.network : tuning.expected_network();
   const Group& group = call.group;
-  return {.tuning = tuning,
-          .call = call,
-          .device = device,
-          .network = network,
-          .ranks = static_cast<double>(group.ranks),
-          .hosts = static_cast<double>(group.hosts),
-          .local = static_cast<double>(group.ranks) / group.hosts,
-          .inside = device.share * static_cast<double>(device_line(group, machine)) / kGiga,
-          .across = network.share * static_cast<double>(network_line(group, machine)) / kGiga,
-          .by_nodes = static_cast<std::size_t>(std::min<plan::Rank>(group.hosts, 3) - 1),
-          .chooses = chooses};
+  return {
+      .tuning = tuning,
+      .call = call,
+      .device = device,
+      .network = network,
+      .ranks = static_cast<double>(group.ranks),
+      .hosts = static_cast<double>(group.hosts),
+      .local = static_cast<double>(group.ranks) / group.hosts,
+      .inside = device.share * static_cast<double>(device_ring_bytes_per_s(group, machine)) / kGiga,
+      .across =
+          network.share * static_cast<double>(network_ring_bytes_per_s(group, machine)) / kGiga,
+      .nodes_index = static_cast<std::size_t>(std::min<plan::Rank>(group.hosts, 3) - 1),
+      .chooses = chooses};
 }
 
 double of(const NcclTimes& times, Algo algorithm, Proto protocol) {
@@ -76,12 +80,12 @@ double of(const NcclTimes& times, Algo algorithm, Proto protocol) {
 
 double log2_down(plan::Rank value) { return std::bit_width(static_cast<std::uint32_t>(value)) - 1; }
 
-/// A hop between hosts, us.
+/// Returns the latency of a hop between hosts, in us.
 double network_hop(const Fabric& fabric, Algo algorithm, Proto protocol) {
-  // Where each host has one member, nothing hides a hop of a ring.
+  // With one member per host, the latency of a ring's hop is fully exposed.
   const bool exposed = fabric.call.group.ranks == fabric.call.group.hosts;
   const double hop = of(fabric.tuning.network_hop_us, exposed ? Algo::kTree : algorithm, protocol);
-  // Simple waits for the flush of what the card wrote, too.
+  // The protocol Simple also waits until the data that the card wrote is flushed.
   return std::max(0.0, hop + fabric.network.extra_us * (protocol == Proto::kSimple ? 2 : 1));
 }
 
@@ -90,7 +94,7 @@ double device_hop(const Fabric& fabric, Algo algorithm, Proto protocol) {
   return std::max(0.0, hop + fabric.device.extra_us);
 }
 
-/// Before the first hop, us.
+/// Returns the latency before the first hop, in us.
 double base_us(const NcclTuning& tuning, const NcclLink& link, Algo algorithm, Proto protocol) {
   return std::max(0.0, of(tuning.base_us, algorithm, protocol) + link.extra_base_us.value_or(0));
 }
@@ -101,13 +105,13 @@ double ring_us(const Fabric& fabric, Proto protocol) {
     return several ? network_hop(fabric, Algo::kRing, protocol)
                    : device_hop(fabric, Algo::kRing, protocol);
   }
-  // Posting to a card takes 1 us, and three posts a step with Simple.
+  // Posting to a network card takes 1 us; the protocol Simple posts three times per step.
   const double post = protocol == Proto::kSimple ? 3 : 1;
   const double inside = device_hop(fabric, Algo::kRing, protocol);
   const double between = several ? (fabric.all_reduce() ? 2 : 1) * (fabric.hosts - 1) : 0;
   double us = (fabric.hops() - between) * (several ? std::max(inside, post) : inside) +
               between * network_hop(fabric, Algo::kRing, protocol);
-  constexpr double kSlice = 64;  // bytes of a channel and step
+  constexpr double kSlice = 64;  // bytes per channel and step
   if (several && fabric.all_reduce() && protocol == Proto::kSimple &&
       fabric.bytes() / (fabric.tuning.channels * fabric.ranks) >= kSlice) {
     us *= fabric.tuning.plateau;
@@ -115,14 +119,14 @@ double ring_us(const Fabric& fabric, Proto protocol) {
   return us;
 }
 
-/// Latency by NCCL's model, us.
+/// Returns the latency in NCCL's model, in microseconds.
 double latency_us(const Fabric& fabric, Algo algorithm, Proto protocol) {
   const double inside = device_hop(fabric, algorithm, protocol);
   const double between = fabric.one_host() ? 0 : network_hop(fabric, algorithm, protocol);
   const double rounds = log2_down(fabric.call.group.hosts);
   const double base = base_us(fabric.tuning, fabric.one_host() ? fabric.device : fabric.network,
                               algorithm, protocol);
-  constexpr double kArity = 0.4;  // us, for each member that a GPU serves
+  constexpr double kArity = 0.4;  // microseconds, for each member that a GPU serves
   switch (algorithm) {
     case Algo::kRing:
       return base + ring_us(fabric, protocol);
@@ -146,9 +150,9 @@ double ring_rate(const Fabric& fabric, Proto protocol) {
   const double bus = fabric.bus();
   switch (protocol) {
     case Proto::kLl:  // half of what it sends are flags
-      return std::min(tuning.ll_rate[fabric.by_nodes], bus * 0.5);
+      return std::min(tuning.ll_rate[fabric.nodes_index], bus * 0.5);
     case Proto::kLl128:  // 120 of 128 bytes are data
-      return std::min(bus * 0.92, fabric.of_channels(tuning.ring_ll128));
+      return std::min(bus * 0.92, fabric.channels_rate_gb_per_s(tuning.ring_ll128));
     case Proto::kSimple:
       break;
   }
@@ -157,12 +161,12 @@ double ring_rate(const Fabric& fabric, Proto protocol) {
 
 double tree_rate(const Fabric& fabric, Proto protocol) {
   const NcclTuning& tuning = fabric.tuning;
-  double rate = std::min(fabric.bus() * 0.92, fabric.of_channels(tuning.tree));
+  double rate = std::min(fabric.bus() * 0.92, fabric.channels_rate_gb_per_s(tuning.tree));
   if (protocol == Proto::kLl) {
-    rate = std::min(rate / 3.8, tuning.ll_rate[fabric.by_nodes]);
+    rate = std::min(rate / 3.8, tuning.ll_rate[fabric.nodes_index]);
   } else if (protocol == Proto::kLl128) {
     rate = std::min(rate * (fabric.one_host() ? 7.0 / 9 : 120.0 / 128),
-                    fabric.of_channels(tuning.tree_ll128));
+                    fabric.channels_rate_gb_per_s(tuning.tree_ll128));
   }
   const auto& correction = tuning.tree_correction[static_cast<std::size_t>(protocol)];
   const auto units = static_cast<std::uint64_t>(fabric.call.bytes) >> 6U;
@@ -170,9 +174,11 @@ double tree_rate(const Fabric& fabric, Proto protocol) {
   return power > 0 && power <= correction.size() ? rate * correction[power - 1] : rate;
 }
 
-double nvls_channels(const Fabric& fabric) { return fabric.tuning.nvls_channels[fabric.by_nodes]; }
+double nvls_channels(const Fabric& fabric) {
+  return fabric.tuning.nvls_channels[fabric.nodes_index];
+}
 
-/// By which NCCL chooses; an all-reduce is two operations behind each other.
+/// Returns the rate by which NCCL chooses.  An all-reduce is two operations, one after the other.
 double nvls_rate(const Fabric& fabric, Algo algorithm) {
   const double channels = nvls_channels(fabric);
   const double part = fabric.all_reduce() ? 2 : (fabric.local - 1) / fabric.local;
@@ -181,10 +187,10 @@ double nvls_rate(const Fabric& fabric, Algo algorithm) {
     return inside;
   }
   return std::min({inside, fabric.across * (fabric.hosts <= 2 ? 2 : 1),
-                   channels * fabric.tuning.nvls_tree[fabric.by_nodes]});
+                   channels * fabric.tuning.nvls_tree[fabric.nodes_index]});
 }
 
-/// GB/s of the payload, by NCCL's model.
+/// Returns the rate of the payload in NCCL's model, in GB/s.
 double payload_rate(const Fabric& fabric, Algo algorithm, Proto protocol) {
   const double of_steps = fabric.ranks / fabric.steps();
   switch (algorithm) {
@@ -203,7 +209,7 @@ double payload_rate(const Fabric& fabric, Algo algorithm, Proto protocol) {
   return fabric.bus();
 }
 
-/// Which NCCL uses for the call on these links.
+/// Whether NCCL can use this algorithm and protocol for the call on these links.
 bool is_used(const Fabric& fabric, Algo algorithm, Proto protocol, bool collnet) {
   const bool simple = protocol == Proto::kSimple;
   const bool nvls = fabric.tuning.nvlink && fabric.tuning.nvls_share > 0 && fabric.local > 2;
@@ -224,7 +230,7 @@ bool is_used(const Fabric& fabric, Algo algorithm, Proto protocol, bool collnet)
   return false;
 }
 
-/// The chunk in which NVLS works, by the size of the call, bytes.
+/// Returns the bytes that NVLS processes as one chunk, which depend on the size of the call.
 double nvls_chunk(const Fabric& fabric) {
   const double together = nvls_channels(fabric) * fabric.local;
   double chunk = 131072;
@@ -239,7 +245,7 @@ double nvls_chunk(const Fabric& fabric) {
   return together * chunk;
 }
 
-Stage staged(double us, double bytes, double seconds) {
+Stage make_stage(double us, double bytes, double seconds) {
   constexpr double kUnlimited = 1e15;
   const double rate = seconds > 0 ? bytes / seconds : kUnlimited;
   return {.latency = plan::picoseconds_of(us * 1e-6),
@@ -249,9 +255,10 @@ Stage staged(double us, double bytes, double seconds) {
                                                  : std::numeric_limits<std::int64_t>::max()};
 }
 
-/// What NVLS takes.  Each member sends the parts that others sum and receives its own, (L+1)/L S
-/// each way for an all-reduce, at what NVLS reaches of the line; between hosts a tree carries
-/// 2(H-1)/H S.  The second half follows the first by one chunk.
+/// Returns the expected cost of NVLS.  Each member sends the parts that others sum and receives its
+/// own part: (L+1)/L S in each direction for an all-reduce, at the rate that NVLS achieves on
+/// NVLink.  Between hosts a tree carries 2(H-1)/H S.  The second half follows the first by one
+/// chunk.
 Stage nvls_stage(const Fabric& fabric, double us) {
   const double carried =
       fabric.bytes() * (fabric.all_reduce() ? (fabric.local + 1) / fabric.local : 1);
@@ -262,8 +269,8 @@ Stage nvls_stage(const Fabric& fabric, double us) {
   const double behind = fabric.bytes() > 0 && fabric.all_reduce()
                             ? std::min(1.0, nvls_chunk(fabric) / fabric.bytes()) * seconds
                             : 0;
-  Stage stage = staged(us + behind * 1e6, carried, seconds);
-  stage.network_weight = weight_of(std::llround(leaving), std::llround(carried));
+  Stage stage = make_stage(us + behind * 1e6, carried, seconds);
+  stage.network_weight = fixed_point_weight(std::llround(leaving), std::llround(carried));
   return stage;
 }
 
@@ -273,12 +280,12 @@ Stage expected(const Fabric& fabric, Algo algorithm, Proto protocol) {
     return nvls_stage(fabric, us);
   }
   const CollectiveCall& call = fabric.call;
-  Stage stage =
-      staged(us, static_cast<double>(plan::wire_bytes(call.pattern, call.bytes, call.group.ranks)),
-             fabric.bytes() / (payload_rate(fabric, algorithm, protocol) * kGiga));
+  Stage stage = make_stage(
+      us, static_cast<double>(plan::wire_bytes(call.pattern, call.bytes, call.group.ranks)),
+      fabric.bytes() / (payload_rate(fabric, algorithm, protocol) * kGiga));
   const bool summed = algorithm == Algo::kCollNetDirect || algorithm == Algo::kCollNetChain;
-  if (summed) {  // by the switches: each host sends what it has once
-    stage.network_weight = weight_of(call.bytes, stage.bytes);
+  if (summed) {  // by the switches: each host sends its data once
+    stage.network_weight = fixed_point_weight(call.bytes, stage.bytes);
   } else if (!fabric.one_host()) {
     stage.network_weight = kWeightOne;
   }
@@ -297,12 +304,13 @@ Stage expected(const Fabric& fabric, Algo algorithm, Proto protocol) {
 ///           network, and half as many of the others; rate * P / steps
 ///   tree    base + 2 ((L-1) device hops + log2 H network hops); rate / 2
 ///   NVLS    one hop of a switch that sums; with trees between hosts
-///   CollNet switches of the network sum; only where it is asked for
+/// CollNet switches of the network sum; only if it is requested
 ///
-/// The pair with the smallest time is taken, as NCCL does, which knows nothing of a calibration:
-/// its constants hold for the time that is expected.  For NVLS that time is NCCL's means to choose
-/// and not what is measured: nvls_stage has what is expected.  To choose, NCCL counts one hop of a
-/// broadcast, whose ring passes the data from rank to rank: the expected time has all P-1 hops.
+/// The pair with the smallest time is chosen, as NCCL chooses.  NCCL does not know of a
+/// calibration, so calibrated constants apply only to the expected time of the chosen pair.  For
+/// NVLS, this time serves the choice only; nvls_stage() computes the expected time.  For the choice
+/// NCCL counts one hop of a ring's broadcast; the expected time has all P-1 hops, because the ring
+/// passes the data from rank to rank.
 /// NVIDIA/nccl v2.30.7, src/graph/tuning.cc, ncclTopoGetAlgoTime.
 NcclChoice nccl_choice(const CollectiveCall& call, const Machine& machine) {
   const Fabric fabric = fabric_of(call, machine, true);
@@ -324,34 +332,35 @@ NcclChoice nccl_choice(const CollectiveCall& call, const Machine& machine) {
   return *best;
 }
 
-Price nccl_price(const CollectiveCall& call, const Machine& machine) {
-  Price price;
-  price.add(nccl_choice(call, machine).stage);
-  return price;
+StagedCost nccl_cost(const CollectiveCall& call, const Machine& machine) {
+  StagedCost staged_cost;
+  staged_cost.add(nccl_choice(call, machine).stage);
+  return staged_cost;
 }
 
 bool launch_is_calibrated(bool several_hosts, const Machine& machine) {
   const bool nccl = runs_nccl(machine.algorithm) ||
                     (machine.algorithm == Algorithm::kMeasured && runs_nccl(machine.unmeasured));
   const NcclTuning& tuning = tuning_of(machine);
-  const NcclLink& link = several_hosts ? tuning.reached_network() : tuning.reached_device();
+  const NcclLink& link = several_hosts ? tuning.expected_network() : tuning.expected_device();
   return nccl && link.extra_base_us.has_value();
 }
 
-/// One hop: LL up to 16 KiB, at half of the reached rate, then Simple.
+/// One hop: LL for up to 16 KiB, at half of the achieved rate; Simple for larger messages.
 Stage nccl_message_stage(std::int64_t bytes, bool remote, const Machine& machine) {
   constexpr std::int64_t kMostOfLl = 16384;
   const NcclTuning& tuning = tuning_of(machine);
   const bool ll = bytes <= kMostOfLl;
   const Proto protocol = ll ? Proto::kLl : Proto::kSimple;
-  const NcclLink& link = remote ? tuning.reached_network() : tuning.reached_device();
+  const NcclLink& link = remote ? tuning.expected_network() : tuning.expected_device();
   const LinkModel& line = remote ? machine.network : machine.device;
   const double hop = std::max(
       0.0, of(remote ? tuning.network_hop_us : tuning.device_hop_us, Algo::kRing, protocol) +
                link.extra_us);
   const double rate = (ll ? 0.5 : 1) * link.share * static_cast<double>(line.bytes_per_s);
   const auto payload = static_cast<double>(bytes);
-  Stage stage = staged(base_us(tuning, link, Algo::kRing, protocol) + hop, payload, payload / rate);
+  Stage stage =
+      make_stage(base_us(tuning, link, Algo::kRing, protocol) + hop, payload, payload / rate);
   stage.network_weight = remote ? kWeightOne : 0;
   return stage;
 }

@@ -32,7 +32,7 @@ struct Generation {
   NcclTuning tuning;
 };
 
-/// The file as it stands.
+/// The contents of data/nccl_tuning.toml.
 struct TuningFile {
   NcclTimes base{}, nvlink{}, pcie{}, network{};
   std::array<std::vector<double>, 3> tree_correction;
@@ -146,21 +146,21 @@ const Generation& generation_of(std::string_view device) {
   return tuning_file().generations.back();
 }
 
-/// What a hop takes beyond what NCCL's constants hold.
-double longer_us(const ClusterLink& link) {
+/// Returns the latency of a hop in excess of that in NCCL's constants, in microseconds.
+double extra_hop_us(const ClusterLink& link) {
   return static_cast<double>(std::max<std::int64_t>(0, link.latency_ps - kHop)) * 1e-6;
 }
 
 NcclLink link_named(std::string_view name, const ClusterLink& link) {
   NcclLink found = tuning_file().links.find(name)->second;
-  found.extra_us = std::max(found.extra_us, longer_us(link));
+  found.extra_us = std::max(found.extra_us, extra_hop_us(link));
   return found;
 }
 
-/// What was calibrated of NCCL's model on a link, beside what the model has there; `hop_us` is its
-/// constant of a ring with LL.
-std::optional<NcclLink> calibrated(const ClusterLink& link, NcclLink own, double hop_us,
-                                   double base_us) {
+/// Returns the constants of NCCL's model on a link after calibration; `own` has those before it.
+/// `hop_us` and `base_us` are the model's constants of a ring with LL.
+std::optional<NcclLink> calibrated_link(const ClusterLink& link, NcclLink own, double hop_us,
+                                        double base_us) {
   constexpr double kMicroseconds = 1e-6;
   if (!link.calibration || link.calibration->engine != "nccl") {
     return std::nullopt;
@@ -176,7 +176,8 @@ std::optional<NcclLink> calibrated(const ClusterLink& link, NcclLink own, double
   return own;
 }
 
-/// Of NVLink between all devices of a host, in bytes/s; 0 where the name does not say it.
+/// Returns NVLink's rate between all devices of a host, in bytes/s; 0 unless the device's name
+/// implies that NVLink joins all of them.
 double nvlink_rate(const Generation& generation, std::string_view device) {
   const bool joined = !has(device, "PCIe") && !has(device, "NVL") &&
                       std::ranges::any_of(generation.nvlink_devices, [&](const std::string& word) {
@@ -213,11 +214,11 @@ std::shared_ptr<const NcclTuning> nccl_tuning_of(const Cluster& cluster) {
   tuning->network_hop_us = file.network;
   tuning->tree_correction = file.tree_correction;
   if (device != nullptr) {
-    tuning->device =
-        tuning->nvlink ? NcclLink{.share = generation.nvlink_share, .extra_us = longer_us(*device)}
-                       : link_named("pcie", *device);
+    tuning->device = tuning->nvlink ? NcclLink{.share = generation.nvlink_share,
+                                               .extra_us = extra_hop_us(*device)}
+                                    : link_named("pcie", *device);
     tuning->calibrated_device =
-        calibrated(*device, tuning->device, tuning->device_hop_us[0][0], file.base[0][0]);
+        calibrated_link(*device, tuning->device, tuning->device_hop_us[0][0], file.base[0][0]);
   }
   tuning->ll128 = tuning->nvlink;
   if (const ClusterLink* network = cluster.link(LinkScope::kHosts)) {
@@ -225,7 +226,7 @@ std::shared_ptr<const NcclTuning> nccl_tuning_of(const Cluster& cluster) {
     tuning->network = link_named(kind, *network);
     tuning->ll128 = tuning->nvlink && kind != "sockets";
     tuning->calibrated_network =
-        calibrated(*network, tuning->network, file.network[0][0], file.base[0][0]);
+        calibrated_link(*network, tuning->network, file.network[0][0], file.base[0][0]);
   }
   return tuning;
 }

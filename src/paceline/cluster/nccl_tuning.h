@@ -31,73 +31,74 @@ enum class NcclProtocol : std::uint8_t { kLl, kLl128, kSimple };
 inline constexpr std::array kNcclProtocols{NcclProtocol::kLl, NcclProtocol::kLl128,
                                            NcclProtocol::kSimple};
 
-/// Microseconds by algorithm and protocol.
+/// Times in microseconds by algorithm and protocol.
 using NcclTimes = std::array<std::array<double, 3>, kNcclAlgorithms.size()>;
 
-/// GB/s on 1, 2, and more nodes.
+/// Rates in GB/s on 1, 2, and more nodes.
 using RatesByNodes = std::array<double, 3>;
 
-/// How a rate or a latency of one link differs from its data sheet and from NCCL's own constants.
+/// How one link differs from its data sheet rate and from NCCL's own latency constants.
 struct NcclLink {
-  double share = 1;     // of the line that is reached
-  double extra_us = 0;  // of a hop, beyond NCCL's own constant
-  /// Beyond NCCL's own base latency, with the launch of the host; empty: nothing, without it.
+  double share = 1;     // achieved fraction of the link's rate
+  double extra_us = 0;  // of a hop, in addition to NCCL's own constant
+  /// In addition to NCCL's own base latency, with the launch from the host; empty: not calibrated.
   std::optional<double> extra_base_us{};
 };
 
 struct NcclTuning {
   std::string generation;  // of data/nccl_tuning.toml
-  bool known = true;       // whether the device's name says the generation
-  bool nvlink = true;      // else PCIe joins the devices of a host
+  bool known = true;       // whether the generation follows from the device's name
+  bool nvlink = true;      // whether NVLink joins the devices of a host; else PCIe does
   bool ll128 = true;       // whether NCCL uses LL128 on these links
   NcclTimes base_us{}, device_hop_us{}, network_hop_us{};
   std::array<std::vector<double>, 3> tree_correction;  // by protocol
   RatesByNodes ll_rate{}, ring_ll128{}, tree_ll128{}, tree{}, nvls_tree{};
-  double plateau = 1;  // of a large ring's latency between nodes
+  double plateau = 1;  // factor on the latency of large rings between nodes
   int channels = 1;
-  double nvlink_bytes_per_s = 0;  // of the data sheet; 0: not known to join all devices of a host
-  double nvls_share = 0;          // of NVLink's reached rate; 0: there is no NVLS
+  double nvlink_bytes_per_s = 0;  // of the data sheet; 0: may not join all devices of a host
+  double nvls_share = 0;          // fraction of NVLink's achieved rate; 0: there is no NVLS
   std::array<int, 3> nvls_channels{};
-  NcclLink device, network;  // by which NCCL chooses
+  NcclLink device, network;  // the constants by which NCCL chooses
   std::optional<NcclLink> calibrated_device{}, calibrated_network{};
 
-  /// By which the time of what was chosen is expected.
-  const NcclLink& reached_device() const { return calibrated_device ? *calibrated_device : device; }
-  const NcclLink& reached_network() const {
+  /// The constants of the expected time of the chosen pair.
+  const NcclLink& expected_device() const {
+    return calibrated_device ? *calibrated_device : device;
+  }
+  const NcclLink& expected_network() const {
     return calibrated_network ? *calibrated_network : network;
   }
 };
 
-/// How far the model is off published all-reduces, inside one host or among several.
+/// The error of the model against published all-reduces, inside one host or among several.
 struct NcclModelError {
-  /// Nine of ten are within: the logarithm of the longer time over the shorter one.
+  /// The error that nine of ten times do not exceed: |log(predicted time / published time)|.
   double below_2_mib = 0, from_2_mib = 0;
-  // Of what was published.
+  // The range of the published calls.
   std::int64_t from_bytes = 0, to_bytes = 0;
   int least_ranks = 0, most_ranks = 0;
 
-  /// Where no small size was published, that of the larger ones.
+  /// Returns the error for `bytes`; where no small size was published, that of larger sizes.
   double of(std::int64_t bytes) const {
     return bytes < 2 << 20 && below_2_mib > 0 ? below_2_mib : from_2_mib;
   }
 };
 
-/// That of data/nccl_tuning.toml.
+/// Returns the error that data/nccl_tuning.toml states.
 const NcclModelError& nccl_model_error(bool several_hosts);
 
 /// The tuning of a cluster's GPUs and links:
 ///
-/// - the generation follows from the device's name; the oldest is taken where
-///   the name is not known, and `known` is false;
-/// - devices are joined by NVLink where their link is faster than PCIe 5.0 x16
+/// - the generation follows from the device's name; if the name is not known, the oldest
+///   generation is used and `known` is false;
+/// - devices are joined by NVLink if their link is faster than PCIe 5.0 x16
 ///   (64 GB/s) or is named nvlink, else by PCIe;
-/// - the network is EFA where its link's name has efa, else sockets where a hop
+/// - the network is EFA if its link's name has efa, else sockets if a hop
 ///   takes 10 us or more, else InfiniBand;
-/// - LL128 needs NVLink, and no sockets;
-/// - a hop that takes longer than 2 us, which NCCL's constants hold, adds what
-///   is longer;
-/// - a link's calibration says of the expected times what is reached of its rate, its hop and its
-///   base latency.
+/// - LL128 needs NVLink and a network that is not sockets;
+/// - NCCL's constants contain a hop of 2 us; the excess of a longer hop is added;
+/// - a link's calibration replaces, for expected times, the achieved fraction of its rate, its hop
+///   and its base latency.
 std::shared_ptr<const NcclTuning> nccl_tuning_of(const Cluster& cluster);
 
 }  // namespace paceline::cluster

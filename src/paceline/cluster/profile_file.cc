@@ -57,10 +57,10 @@ class Reader {
     out_.device = text("device", "cpu");
     out_.batch_size =
         static_cast<int>(std::min<std::int64_t>(integer(top_.at("batch_size"), 1), 1 << 30));
-    if (const auto update = top_.find_known("update_us")) {
+    if (const auto update = top_.find_not_null("update_us")) {
       out_.update = microseconds(*update);
     }
-    if (const auto memory = top_.find_known("peak_memory_bytes")) {
+    if (const auto memory = top_.find_not_null("peak_memory_bytes")) {
       out_.memory = integer(*memory, 0);
     }
     read_modules();
@@ -69,7 +69,7 @@ class Reader {
       top_.fail("parameters: at least one is needed");
     }
     read_ready_order();
-    if (const auto codecs = top_.find_known("codecs")) {
+    if (const auto codecs = top_.find_not_null("codecs")) {
       codecs->each([this](const JsonPlace& codec) { read_codec(codec); });
     }
     return std::move(out_);
@@ -77,7 +77,7 @@ class Reader {
 
  private:
   std::string text(std::string_view key, std::string_view usual) const {
-    const auto found = top_.find_known(key);
+    const auto found = top_.find_not_null(key);
     return found ? found->text() : std::string(usual);
   }
 

@@ -55,7 +55,7 @@ void SharedLink::handle_events() {
   for (const Operation operation : flowed) {
     link_.end(flowing_.at(operation));
     flowing_.erase(operation);
-    after_flow(operation);
+    finish_flow(operation);
   }
   while (!timers_.empty() && timers_.begin()->first <= now_) {
     const Operation operation = timers_.begin()->second;
@@ -86,7 +86,7 @@ void SharedLink::admit(Lane lane) {
 void SharedLink::flow(Operation operation) {
   const std::int64_t work = operations_.at(operation).demand.work;
   if (work == 0) {
-    after_flow(operation);
+    finish_flow(operation);
     return;
   }
   constexpr auto kUnlimited = std::numeric_limits<std::int64_t>::max();
@@ -94,7 +94,7 @@ void SharedLink::flow(Operation operation) {
   flowing_[operation] = link_.start(now_, 0, work, kUnlimited, loads);
 }
 
-void SharedLink::after_flow(Operation operation) {
+void SharedLink::finish_flow(Operation operation) {
   State& state = operations_.at(operation);
   state.flowed = true;
   timers_.emplace(now_ + state.demand.after, operation);

@@ -14,7 +14,7 @@
 
 namespace paceline::cluster {
 
-/// One link in virtual time, whose operations share its rate evenly (cluster/fair_share.h).
+/// One link in virtual time, whose operations share its rate equally (cluster/fair_share.h).
 ///
 /// An operation waits in its lane until the lane carries fewer operations than its limit.  Then it
 /// starts up, its work flows over the link, and it ends some time after its work has flowed.  Times
@@ -64,7 +64,7 @@ class SharedLink {
   void handle_events();
   void admit(Lane lane);
   void flow(Operation operation);
-  void after_flow(Operation operation);
+  void finish_flow(Operation operation);
   void end(Operation operation);
 
   FairShare link_;

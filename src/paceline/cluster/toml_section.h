@@ -173,7 +173,7 @@ class Section {
     throw UsageError(fmt::format("{} = {}: {}", where(key), value, why));
   }
 
-  /// Returns the place of a key for errors: "cluster.toml:12: [[links]] rate".
+  /// Returns the location of a key for errors: "cluster.toml:12: [[links]] rate".
   std::string where(std::string_view key) const {
     const toml::node* node = table_.get(key);
     return fmt::format("{}: {} {}", node == nullptr ? at(table_) : at(*node), title_, key);

@@ -135,7 +135,7 @@ class BackendChannel final : public Channel {
   }
 
   Ledger ledger() const override { return backend_->ledger(); }
-  void belong_to(plan::Step step) override { backend_->belong_to(step); }
+  void set_step(plan::Step step) override { backend_->set_step(step); }
   void count_from(plan::Step first) override { backend_->count_from(first); }
   Ledger counted() const override { return backend_->counted(); }
   void record_transfers() override { backend_->record_transfers(); }

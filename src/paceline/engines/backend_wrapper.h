@@ -24,7 +24,8 @@ struct Operation {
   int peer = 0, tag = 0;    // only of a message
   /// The tensors of the longer side (input or output); their bytes are the payload.
   std::vector<at::Tensor> payload;
-  std::vector<at::Tensor> others{};  // the tensors of the other side, if it has its own
+  std::vector<at::Tensor> others{};  // the tensors of the shorter side, if they are separate
+                                     // tensors
   std::vector<at::Tensor> outputs{};
   /// The tensors are sequences of elements, of which each rank has a part; they must be contiguous.
   bool flat = false;

@@ -184,7 +184,7 @@ std::shared_ptr<C10dStore> open_store(const launch::Launch& launch, Milliseconds
   return store_of_job(launch.job, open_rendezvous(launch, timeout));
 }
 
-std::shared_ptr<C10dStore> below(const C10dStore& store, const std::string& prefix) {
+std::shared_ptr<C10dStore> with_prefix(const C10dStore& store, const std::string& prefix) {
   return std::make_shared<C10dStore>(
       C10dStore{c10::make_intrusive<c10d::PrefixStore>(prefix, store.store)});
 }

@@ -23,7 +23,7 @@ struct C10dStore;
 std::shared_ptr<C10dStore> open_store(const launch::Launch& launch, Milliseconds timeout);
 
 /// Returns a view of `store` that puts `prefix` before every key.
-std::shared_ptr<C10dStore> below(const C10dStore& store, const std::string& prefix);
+std::shared_ptr<C10dStore> with_prefix(const C10dStore& store, const std::string& prefix);
 
 /// Returns the store's key-value interface, over a separate connection: calls on one connection
 /// exclude each other, so a call that waits for a key would delay the heartbeat.

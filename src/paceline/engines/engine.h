@@ -60,7 +60,7 @@ class Channel {
   virtual Ledger ledger() const = 0;
 
   /// Sets the step of the plan to which later calls belong.
-  virtual void belong_to(plan::Step /*step*/) {}
+  virtual void set_step(plan::Step /*step*/) {}
   /// From now on, operations of steps from `first` on are also booked in counted().
   virtual void count_from(plan::Step /*first*/) {}
   virtual Ledger counted() const { return {}; }
@@ -78,7 +78,7 @@ class Channel {
 struct ChannelSpec {
   std::string name;  // unique within the job; prefixes the store's keys
   c10::intrusive_ptr<c10d::Store> store;
-  int rank = 0;                                // this rank's place among the members
+  int rank = 0;                                // this rank's index among the members
   int world = 1;                               // number of members
   plan::Members members{};                     // ranks of the job; empty: its first `world`
   std::chrono::milliseconds timeout{180'000};  // for connecting with all other members
@@ -92,8 +92,8 @@ struct ChannelSpec {
   at::Device device{at::kCPU};
   /// Bytes of the largest operation that the channel will perform; 0: unknown.
   std::int64_t largest_operation = 0;
-  /// Each operation lasts at least until this link would have delivered it; null: the engine's own
-  /// speed. Only for tensors on the CPU.
+  /// Each operation lasts at least until this link would have delivered it; null: operations last
+  /// as long as the engine takes. Only for tensors on the CPU.
   std::shared_ptr<Link> link{};
 };
 

@@ -60,7 +60,7 @@ FailureKind classify_failure(std::string_view text) {
   if (first_in(low, kTimeout)) {
     return FailureKind::kTimeout;
   }
-  return FailureKind::kOwn;
+  return FailureKind::kOther;
 }
 
 std::string describe_failure(const std::exception& error, std::string_view operation) {
@@ -76,7 +76,7 @@ std::string describe_failure(const std::exception& error, std::string_view opera
       return fmt::format("{}: connection to a peer lost ({})", operation, text);
     case FailureKind::kTimeout:
       return fmt::format("{}: no answer from a peer ({})", operation, text);
-    case FailureKind::kOwn:
+    case FailureKind::kOther:
       break;
   }
   return fmt::format("{}: {}", operation, text);

@@ -46,7 +46,7 @@ Ledger LedgerBackend::ledger() const {
   return ledger_;
 }
 
-void LedgerBackend::belong_to(plan::Step step) {
+void LedgerBackend::set_step(plan::Step step) {
   const std::lock_guard lock(mutex_);
   step_ = step;
 }
@@ -72,7 +72,7 @@ void LedgerBackend::book(const Operation& operation) {
   }
   const bool message = operation.kind == Operation::Kind::kSend;
   const std::int64_t payload = operation.payload_bytes();
-  const std::string pattern(message ? plan::kMessages : plan::name_of(operation.pattern));
+  const std::string pattern(message ? plan::kMessageOperation : plan::name_of(operation.pattern));
   const std::int64_t bytes =
       message ? payload : plan::wire_bytes(operation.pattern, payload, getSize());
   const std::lock_guard lock(mutex_);

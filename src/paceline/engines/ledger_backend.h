@@ -27,7 +27,7 @@ class LedgerBackend final : public BackendWrapper {
   Ledger ledger() const;
 
   /// These functions implement those of Channel.
-  void belong_to(plan::Step step);
+  void set_step(plan::Step step);
   void count_from(plan::Step first);
   Ledger counted() const;
 

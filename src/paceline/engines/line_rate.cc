@@ -23,7 +23,8 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr std::size_t kChunk = 1 << 20;
-constexpr std::int64_t kStretch = 32;  // length, in chunks, of the sections whose rate counts
+constexpr std::int64_t kStretch = 32;  // length, in chunks, of the sections whose rates are
+                                       // compared
 constexpr milliseconds kDuration{1000};
 
 [[noreturn]] void reject(const char* what) {
@@ -38,7 +39,7 @@ Descriptor opened(int socket) {
   return Descriptor(socket);
 }
 
-// Sends until the time is over, then closes the connection, which tells the receiver the end.
+// Sends until the time is over, then closes the connection, which ends the stream for the receiver.
 void send_stream(const std::string& address, milliseconds timeout) {
   const auto colon = address.rfind(':');
   sockaddr_in peer{};

@@ -59,7 +59,7 @@ class Link {
   Link(const Link&) = delete;
   Link& operator=(const Link&) = delete;
 
-  /// Adds a queue for operations of an engine that carries `concurrent` of them at a time; 0: all
+  /// Adds a queue for operations of an engine that performs `concurrent` of them at a time; 0: all
   /// at once.
   VirtualLink::Lane add_lane(int concurrent, Direction direction = Direction::kOut);
 

@@ -31,7 +31,7 @@ namespace paceline::engines {
 /// Only for tensors on the CPU.
 class LinkBackend final : public BackendWrapper {
  public:
-  /// `name` is the communicator's name, equal on all members; the engine carries `concurrent` of
+  /// `name` is the communicator's name, equal on all members; the engine performs `concurrent` of
   /// its collectives at a time, 0: all at once.
   LinkBackend(c10::intrusive_ptr<c10d::Backend> inner, std::shared_ptr<Link> link, std::string name,
               int concurrent);

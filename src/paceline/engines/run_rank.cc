@@ -119,12 +119,12 @@ launch::FailureNotice notice_of(const World& world, const std::exception& error)
           .text = text,
           .consequence =
               dynamic_cast<const PeerTimeout*>(&error) != nullptr ||
-              (exit_code == kWorldErrorStatus && classify_failure(text) != FailureKind::kOwn),
+              (exit_code == kWorldErrorStatus && classify_failure(text) != FailureKind::kOther),
           .exit_code = exit_code,
           .role = role_in(world)};
 }
 
-// Why the job fails, and whether this rank prints the reason.
+// The cause of the job's failure, and whether this rank prints it.
 struct Explained {
   launch::FailureNotice cause;
   bool prints = true;
@@ -141,7 +141,7 @@ Explained explain(const World& world, milliseconds timeout, const launch::Failur
             .has_value();
     return {launch::job_failure(*world.store).value_or(notice), prints};
   } catch (const WorldError&) {
-    // If the loss of the store is what broke this rank, rank 1 prints it.
+    // If this rank failed because the store was lost, rank 1 prints that.
     const bool lost = notice.consequence && world.rank_0_serves_store;
     return {lost ? lost_store(world, notice.text) : notice, !lost || world.self.rank == 1, true};
   }

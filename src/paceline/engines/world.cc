@@ -20,7 +20,7 @@ namespace {
 
 std::string left_key(int rank) { return fmt::format("left/{}", rank); }
 
-Milliseconds left_of(Milliseconds timeout, const Stopwatch& watch) {
+Milliseconds remaining_time(Milliseconds timeout, const Stopwatch& watch) {
   return std::max(Milliseconds(0), std::chrono::ceil<Milliseconds>(timeout - watch.elapsed()));
 }
 
@@ -41,7 +41,7 @@ std::vector<std::string> gather_hosts(launch::KeyValueStore& store, int world,
   const Stopwatch watch;
   std::vector<std::string> hosts;
   for (int rank = 0; rank < world; ++rank) {
-    auto host = launch::wait_for(store, launch::host_key(rank), left_of(timeout, watch),
+    auto host = launch::wait_for(store, launch::host_key(rank), remaining_time(timeout, watch),
                                  launch::throw_if_stop_requested);
     if (!host) {
       reject_missing(store, world, timeout);
@@ -73,7 +73,7 @@ std::vector<std::string> exchange_hosts(launch::KeyValueStore& store, const laun
   return split_lines(wait_for_rank_0(store, "hosts", timeout));
 }
 
-std::string place_of(const launch::Launch& launch) {
+std::string rendezvous_text(const launch::Launch& launch) {
   if (const auto* tcp = std::get_if<launch::TcpRendezvous>(&launch.rendezvous)) {
     return host_port_text(tcp->host, tcp->port);
   }
@@ -91,7 +91,7 @@ void agree_on_token(const launch::Launch& launch, Milliseconds timeout, World& w
     if (!store.get(launch::kServedKey)) {
       throw UsageError(
           fmt::format("the store at {} does not hold the job that {} names: it serves another job",
-                      place_of(launch), launch::kLaunchMarker));
+                      rendezvous_text(launch), launch::kLaunchMarker));
     }
     return;
   }
@@ -100,12 +100,12 @@ void agree_on_token(const launch::Launch& launch, Milliseconds timeout, World& w
     throw UsageError(
         fmt::format("rank {} of job '{}' has met others at {} already: another job meets there, or "
                     "did; choose another place by --rendezvous, or remove the file",
-                    launch.self.rank, launch.job, place_of(launch)));
+                    launch.self.rank, launch.job, rendezvous_text(launch)));
   }
   if (launch.self.rank == 0) {
     store.set("token", claim);
   }
-  world.c10d = below(*world.c10d, wait_for_rank_0(store, "token", timeout));
+  world.c10d = with_prefix(*world.c10d, wait_for_rank_0(store, "token", timeout));
   world.store = key_value_store_of(world.c10d);
 }
 
@@ -154,7 +154,7 @@ void leave(const World& world, Milliseconds timeout) {
   }
   const Stopwatch watch;
   for (int rank = 0; rank < world.self.world; ++rank) {
-    launch::wait_for(*world.store, left_key(rank), left_of(timeout, watch));
+    launch::wait_for(*world.store, left_key(rank), remaining_time(timeout, watch));
   }
 }
 

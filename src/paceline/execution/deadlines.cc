@@ -5,7 +5,7 @@
 
 namespace paceline::execution {
 
-void Deadlines::look(std::int64_t now_ns) {
+void Deadlines::update_clock(std::int64_t now_ns) {
   constexpr std::int64_t kLongestGapNs = 2'000'000'000;
   const std::int64_t gap = looked_ns_ < 0 ? 0 : now_ns - looked_ns_;
   looked_ns_ = now_ns;
@@ -47,7 +47,7 @@ std::optional<Overdue> Deadlines::find_overdue(const Scheduler& scheduler,
     }
   }
   if (in_step_ && waited(progress_ns_, now_ns) >= limit()) {
-    if (const auto op = scheduler.first_of_performer()) {
+    if (const auto op = scheduler.first_pending_performer_op()) {
       return Overdue{*op, waited(progress_ns_, now_ns)};
     }
   }

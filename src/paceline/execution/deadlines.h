@@ -39,7 +39,7 @@ class Deadlines {
   /// Must be called at least once per second.  A longer gap means that the process itself was
   /// stopped (Ctrl-Z, a suspended machine): all waits then start anew, and the gap does not count
   /// as part of the step.
-  void look(std::int64_t now_ns);
+  void update_clock(std::int64_t now_ns);
 
   /// Reports that the training thread opens a step, which ends the step before.
   void begin_step(std::int64_t now_ns);
@@ -78,7 +78,7 @@ class Deadlines {
   bool in_step_ = false;
 };
 
-/// The first error of a run, and whether it was thrown or taken.  The caller must hold a lock
+/// The first error of a run, and whether a caller has received it.  The caller must hold a lock
 /// during each call.
 class FirstError {
  public:

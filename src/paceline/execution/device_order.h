@@ -28,8 +28,8 @@ class DeviceOrder {
   DeviceOrder(Device& device, const plan::Frontier& frontier)
       : device_(device), frontier_(frontier) {}
 
-  /// Reports that the op was put into a stream, before `event`, at `began_ns`. `computes`: that
-  /// stream is the training thread's.
+  /// Reports that the op was enqueued in a stream at `began_ns` and that `event` follows it.
+  /// `computes`: the stream is that of the training thread.
   void add(plan::OpRef ref, EventPtr event, std::int64_t began_ns, bool computes);
 
   /// Returns the events that the op must be enqueued after: those of the ops that it waits for and
@@ -39,8 +39,8 @@ class DeviceOrder {
   /// Whether the device has done all ops that the op waits for.
   bool is_ready(plan::OpRef ref) const { return before(ref).empty(); }
 
-  /// Whether there is a stream in which a ready kernel need not wait for a kernel on which it does
-  /// not depend.
+  /// Whether there is a stream in which a ready kernel need not wait for a kernel that it does not
+  /// depend on.
   bool has_stream_for(plan::OpRef kernel) const;
 
   /// Returns the stream for a ready kernel, which becomes the last op of that stream.

@@ -153,7 +153,7 @@ void Dispatcher::wait_until(const std::function<bool()>& done, plan::OpRef ref, 
       continue;
     }
     const std::int64_t now = steady_ns();
-    deadlines_.look(now);
+    deadlines_.update_clock(now);
     const std::chrono::nanoseconds waited = deadlines_.waited(began, now);
     const std::chrono::nanoseconds left = deadlines_.limit() - waited;
     if (left.count() <= 0) {
@@ -170,7 +170,7 @@ void Dispatcher::wait_until(const std::function<bool()>& done, plan::OpRef ref, 
   waited_ns_ += waited - in_kernels;
   waited_in_all_ns_ += waited;
   add_span(ref, began, OpSpan::Kind::kWait);
-  if (has_kernel_beside()) {
+  if (has_kernel_for_communication_thread()) {
     communication_wake_.notify_one();
   }
 }
@@ -180,7 +180,7 @@ void Dispatcher::advance(Lock& lock) {
   if (training_waits_) {
     training_wake_.notify_all();
   }
-  if (has_kernel_beside()) {
+  if (has_kernel_for_communication_thread()) {
     communication_wake_.notify_one();
   }
 }
@@ -295,17 +295,17 @@ void Dispatcher::pick_arrived(std::size_t on, IssueQueue::Pick pick,
   advance(lock);
 }
 
-// Whether the communication thread has a kernel to run.  A waiting training thread runs a kernel
-// itself, with its own intra-op threads, so the communication thread takes one only if several are
+// Whether the communication thread has a kernel to run.  A waiting training thread runs one kernel
+// itself, with its own intra-op threads, so the communication thread runs one only if several are
 // ready.
-bool Dispatcher::has_kernel_beside() const {
+bool Dispatcher::has_kernel_for_communication_thread() const {
   const std::size_t beside =
       options_.spare_core || order_ ? scheduler_.ready_kernels() : scheduler_.urgent_kernels();
   return beside > (training_waits_ ? 1U : 0U);
 }
 
-// Returns false if no kernel is ready; with `urgent`, if none is ready that communication waits
-// for.
+// Returns false if no kernel is ready.  With `urgent`, considers only kernels that communication
+// waits for.
 bool Dispatcher::run_one_kernel(Lock& lock, bool urgent) {
   const auto ref = scheduler_.take_kernel(
       urgent, [&](plan::OpRef kernel) { return !order_ || order_->has_stream_for(kernel); });

@@ -64,9 +64,9 @@ class Dispatcher final : public IssueListener {
     std::function<void()> on_thread_start{};
     /// Called about twice a second on the communication thread.
     std::function<void(plan::Step, const std::string& op)> heartbeat{};
-    /// The object that it returns lives exactly while the training thread is in a step or a wait,
-    /// when this dispatcher checks deadlines.  So another watcher of the thread knows without a gap
-    /// when it must check.
+    /// Returns an object that exists exactly while the training thread is in a step or a wait,
+    /// during which this dispatcher checks deadlines.  So another watchdog of the thread knows,
+    /// without a gap, when it must check the thread itself.
     std::function<std::shared_ptr<void>()> watch{};
     /// Called once on the communication thread with the first error, if the training thread hangs,
     /// or is still inside its step `grace` after the error.  Such a thread cannot be woken, for
@@ -136,14 +136,14 @@ class Dispatcher final : public IssueListener {
   std::exception_ptr call_unlocked(Lock& lock, Call&& call);
   bool run_one_kernel(Lock& lock, bool urgent = false);
   void put_on_device(plan::OpRef ref, EventPtr event, std::int64_t began_ns, bool computes);
-  bool has_kernel_beside() const;
+  bool has_kernel_for_communication_thread() const;
   // The functions up to fail() are defined in dispatcher_watch.cc.
   void communicate();
   void communicate_once(std::int64_t& next_heartbeat_ns, Lock& lock);
   bool complete_done(Lock& lock);
   void check_deadlines();
-  std::optional<plan::OpRef> at_work() const;
-  bool is_behind_all() const;
+  std::optional<plan::OpRef> current_training_op() const;
+  bool is_past_all_ops() const;
   void report_stuck(Lock& lock);
   void fail(const std::exception_ptr& error);
   void add_span(plan::OpRef ref, std::int64_t start_ns, OpSpan::Kind kind = OpSpan::Kind::kWork);

@@ -51,7 +51,7 @@ void Dispatcher::communicate_once(std::int64_t& next_heartbeat_ns, Lock& lock) {
   check_deadlines();
   report_stuck(lock);
   const bool done = order_ && !error_.is_set() && complete_done(lock);
-  const bool take = !error_.is_set() && has_kernel_beside();
+  const bool take = !error_.is_set() && has_kernel_for_communication_thread();
   const bool urgent = !options_.spare_core && !order_;
   if (!done && (!take || !run_one_kernel(lock, urgent))) {
     communication_wake_.wait_for(lock, order_ && !order_->empty() ? kPollNs : kHeartbeatNs);
@@ -74,12 +74,12 @@ bool Dispatcher::complete_done(Lock& lock) {
   return !all.empty();
 }
 
-// Returns the op at which the training thread is working, unless something outside the thread holds
-// it. The op is model work; or it is the op that the thread waits for, if this op is ready, or if
-// the thread runs, or should run, a kernel meanwhile.  After the last model work of its step the
-// thread may still issue ops that became ready.  On a device, communication may hold the thread in
-// any call; a performer may hold it once no model work is left.
-std::optional<plan::OpRef> Dispatcher::at_work() const {
+// Returns the op that the training thread is working on, unless something outside the thread blocks
+// it.  The op is model work; or it is the op that the thread waits for, if this op is ready, or if
+// the thread runs, or should run, a kernel during the wait.  After the last model work of its step
+// the thread may still issue ops that became ready.  On a device, communication may block the
+// thread in any call; a performer may block it once no model work is left.
+std::optional<plan::OpRef> Dispatcher::current_training_op() const {
   if (order_ && !scheduler_.in_flight().empty()) {
     return std::nullopt;
   }
@@ -92,22 +92,22 @@ std::optional<plan::OpRef> Dispatcher::at_work() const {
     return std::nullopt;
   }
   const plan::Frontier& frontier = scheduler_.frontier();
-  const auto next = scheduler_.first_of_model();
-  return next || frontier.idle() || scheduler_.first_of_performer()
+  const auto next = scheduler_.first_pending_model_op();
+  return next || frontier.idle() || scheduler_.first_pending_performer_op()
              ? next
              : std::optional(frontier.oldest());
 }
 
 // Whether the training thread is in a step without remaining ops.
-bool Dispatcher::is_behind_all() const {
+bool Dispatcher::is_past_all_ops() const {
   return awaited_ == nullptr && deadlines_.in_step() && scheduler_.frontier().idle();
 }
 
 // A thread that waits checks its own deadline, and its error names the chain of ops as well.
 void Dispatcher::check_deadlines() {
-  const auto at = at_work();
-  const bool held = !at && !is_behind_all();
-  deadlines_.look(steady_ns());
+  const auto at = current_training_op();
+  const bool held = !at && !is_past_all_ops();
+  deadlines_.update_clock(steady_ns());
   const auto still = deadlines_.find_hang(held, steady_ns());
   if (error_.is_set()) {
     return;

@@ -12,7 +12,7 @@ void IssueQueue::push(plan::OpRef ref, bool collective, std::int32_t priority, s
   waiting_.push_back({.ref = ref});
 }
 
-/// Tells the rule which ops have become ready.  In program order only the first op matters.
+/// Reports to the rule which ops have become ready.  In program order only the first op matters.
 void IssueQueue::find_ready(const IsReady& is_ready) {
   const std::size_t count =
       reorders() ? waiting_.size() : std::min<std::size_t>(waiting_.size(), 1);

@@ -29,14 +29,14 @@ void MessageTags::open(plan::Step step, const plan::CommPlan& plan) {
     for (const auto& [peer, of_peer] : sent ? ends.sends : ends.receives) {
       int& next = next_[{peer.first, peer.second, sent}];
       for (const plan::Endpoints::End& end : of_peer) {
-        OfOp& tags = tags_[{step, static_cast<plan::OpIndex>(end.item)}];
+        OpTags& tags = tags_[{step, static_cast<plan::OpIndex>(end.item)}];
         (sent ? tags.sends : tags.receives)[end.slot] = std::exchange(next, (next + 1) % kTags);
       }
     }
   }
 }
 
-MessageTags::OfOp MessageTags::take(plan::OpRef ref) {
+MessageTags::OpTags MessageTags::take(plan::OpRef ref) {
   auto found = tags_.extract(ref);
   PACELINE_CHECK(!found.empty());
   return std::move(found.mapped());

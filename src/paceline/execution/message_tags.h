@@ -18,7 +18,7 @@ namespace paceline::execution {
 /// never has that many messages in flight at once.
 class MessageTags {
  public:
-  struct OfOp {
+  struct OpTags {
     std::vector<int> sends, receives;  // in the order of the Exchange
   };
 
@@ -26,13 +26,13 @@ class MessageTags {
   void open(plan::Step step, const plan::CommPlan& plan);
 
   /// Returns the tags of an exchange of an open step; may be called once for each op.
-  OfOp take(plan::OpRef ref);
+  OpTags take(plan::OpRef ref);
 
  private:
   using Direction = std::tuple<plan::CommunicatorId, plan::Rank, bool>;
 
   std::map<Direction, int> next_;
-  std::map<plan::OpRef, OfOp> tags_;
+  std::map<plan::OpRef, OpTags> tags_;
 };
 
 }  // namespace paceline::execution

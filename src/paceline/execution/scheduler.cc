@@ -154,13 +154,13 @@ std::optional<plan::OpRef> Scheduler::first_incomplete(const Predicate& wanted) 
   return std::nullopt;
 }
 
-std::optional<plan::OpRef> Scheduler::first_of_performer() const {
+std::optional<plan::OpRef> Scheduler::first_pending_performer_op() const {
   return first_incomplete([](const plan::Op& op) {
     return !op.performer.empty() && std::holds_alternative<plan::Collective>(op.work);
   });
 }
 
-std::optional<plan::OpRef> Scheduler::first_of_model() const {
+std::optional<plan::OpRef> Scheduler::first_pending_model_op() const {
   return first_incomplete([](const plan::Op& op) {
     return std::holds_alternative<plan::Forward>(op.work) ||
            std::holds_alternative<plan::Backward>(op.work);

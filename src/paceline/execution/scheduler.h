@@ -18,8 +18,8 @@
 namespace paceline::execution {
 
 /// Decides which ops of the open steps may start now: those whose hazards are gone (plan::Frontier)
-/// and that their communicator's issue rule allows (IssueQueue).  Ready kernels are taken by
-/// smallest (priority, step, index).
+/// and that their communicator's issue rule allows (IssueQueue).  Of the ready kernels, the one
+/// with the smallest (priority, step, index) is chosen.
 ///
 /// This class uses no threads and no tensors.  The caller must hold a lock during each call.
 class Scheduler {
@@ -71,10 +71,10 @@ class Scheduler {
 
   /// Returns the first collective of the newest step that a performer issues and that is neither
   /// enqueued nor complete.
-  std::optional<plan::OpRef> first_of_performer() const;
+  std::optional<plan::OpRef> first_pending_performer_op() const;
 
   /// Returns the first model work of the newest step that is neither enqueued nor complete.
-  std::optional<plan::OpRef> first_of_model() const;
+  std::optional<plan::OpRef> first_pending_model_op() const;
 
  private:
   using KernelKey = std::tuple<std::int32_t, plan::Step, plan::OpIndex>;

@@ -97,9 +97,9 @@ class Alternating {
   }
 
  private:
-  // Chooses at random which side comes first in each run, each equally often (but for one run of an
-  // odd number), so that the cost of going first falls on both.  If runs may end early, each side
-  // is first once in every two of them.
+  // Chooses at random which side comes first in each run.  Each side is first equally often (up to
+  // one run of an odd number), so that the cost of going first falls on both.  If runs may end
+  // early, each side is first once in every two of them.
   void shuffle_firsts() {
     Random random(wanted_.seed);
     std::size_t odd = random.below(2);
@@ -123,8 +123,8 @@ class Alternating {
     return go_on_after(ending, fmt::format("{} of {}", flag, side.name), side.log, run);
   }
 
-  // Stores why the alternation ends, if `ending` ends it and nothing else has ended it before.
-  // Returns whether to go on.
+  // Stores the reason if `ending` ends the alternation and no earlier reason is stored.  Returns
+  // whether to go on.
   bool go_on_after(const launch::ChildExit& ending, const std::string& name, const std::string& log,
                    int run) {
     const bool failed = ending.exit_code != 0 || ending.timed_out;
@@ -136,7 +136,7 @@ class Alternating {
     return !failed && !stopped;
   }
 
-  // Takes one run of one side.  Returns whether to go on.  The cleanup also follows a run that
+  // Performs one run of one side.  Returns whether to go on.  The cleanup also follows a run that
   // failed, was stopped or left unreadable records.
   bool measure(std::size_t number, int run) {
     const Alternation::Side& side = wanted_.sides[number];
@@ -213,7 +213,7 @@ class Alternating {
     if (!fs::exists(path)) {
       return found;
     }
-    records::AnyFile file = records::read_own(read_text(path), path);
+    records::AnyFile file = records::read_paceline_file(read_text(path), path);
     fs::remove(path);
     found.runs = std::move(file.runs);
     found.operations = std::move(file.operations);
@@ -247,7 +247,7 @@ class Alternating {
     return one;
   }
 
-  // Appends what was found in a run to the side's file.
+  // Appends the records of a run to the side's file.
   void keep(std::size_t number, int run, records::ForeignRecords& found) {
     for (RunRecord& one : found.runs) {
       if (one.run > 0) {

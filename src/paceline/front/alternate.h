@@ -22,7 +22,8 @@ struct Alternation {
   };
   Side sides[2];
   int runs = 6;  // per side; at most this many if `is_enough` may end them earlier
-  /// Asked after each complete run of both sides whether to end; null: all runs are taken.
+  /// Called after each complete run of both sides; returns whether to end.  Null: all runs are
+  /// performed.
   std::function<bool()> is_enough{};
   bool needs_records = false;  // whether wall times without records are rejected
   std::uint64_t seed = 0;

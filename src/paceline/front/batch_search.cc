@@ -48,8 +48,8 @@ constexpr double kShareOfMemory = 0.8;
 constexpr const char* kNoRoom = "GB on this host, which has";
 // Words of PyTorch's rejection by batch norm.
 constexpr const char* kTooFew = "Expected more than 1 value per channel";
-// Words with which JAX and oneDNN, TensorFlow's library, give up under a limit on memory; without a
-// limit they may mean something else.
+// Messages with which JAX and oneDNN, TensorFlow's library, fail under a memory limit.  Without a
+// limit they may have another cause.
 constexpr auto kUnderLimit = std::to_array<const char*>(
     {"YNNPACK operation failed", "could not create a primitive", "could not execute a primitive"});
 
@@ -76,8 +76,9 @@ class MemoryLimit {
   rlimit before_{};
 };
 
-/// Returns the part of a case that its search depends on; cases with equal parts share a search.
-cases::Case searched(cases::Case c) {
+/// Returns the case that stands for a whole search of the largest batch size.  Cases with equal
+/// results share the search.
+cases::Case search_case(cases::Case c) {
   c.batch_size = cases::kLargestBatch;
   c.ranks = 1;
   c.ranks_per_host.clear();
@@ -199,8 +200,8 @@ std::map<std::string, BatchSearch> searched_before(const cases::Settings& settin
   for (const records::RunRecord& record : file.records) {
     const auto tried = record.adapter.find(cases::kBatchTried);
     if (tried != record.adapter.end()) {
-      found[searched(record.configuration).key()] = {.largest = record.configuration.batch_size,
-                                                     .tried = tried->second};
+      found[search_case(record.configuration).key()] = {.largest = record.configuration.batch_size,
+                                                        .tried = tried->second};
     }
   }
   return found;
@@ -260,7 +261,7 @@ void resolve_largest_batches(cases::Experiment& experiment, const cases::Setting
     if (!is_largest(c)) {
       continue;
     }
-    const cases::Case one = searched(c);
+    const cases::Case one = search_case(c);
     if (!found.contains(one.key())) {
       fmt::print(stderr, "{} {}: searching the largest batch\n", c.model, c.label);
       found[one.key()] = search_batch(c.accumulate, kMost, [&](int size) {

@@ -29,10 +29,11 @@ struct BatchSearch {
 BatchSearch search_batch(int unit, int most, const std::function<Fit(int)>& fits);
 
 /// Replaces the batch sizes of the cases that have `batch_size = "max"`, and stores in `searches`
-/// what was tried.  Each size is a separate run of one rank and few steps; on a CPU its memory
-/// limit is that of this host divided by the most ranks of a case.  With `resume`, a size is taken
-/// from the record file if it has one.  Throws UsageError if no size fits, if all sizes up to the
-/// bound of the search fit, and if a run fails for another reason than its size.
+/// the sizes that were tried.  Each size is a separate run of one rank and few steps; on a CPU its
+/// memory limit is that of this host divided by the largest number of ranks of a case.  With
+/// `resume`, a size is read from the record file if it has one.  Throws UsageError if no size fits,
+/// if all sizes up to the bound of the search fit, and if a run fails for another reason than its
+/// size.
 void resolve_largest_batches(cases::Experiment& experiment, const cases::Settings& settings);
 
 }  // namespace paceline::front

@@ -77,8 +77,8 @@ class LaunchedRank {
     return code == 0 && results_ ? results_->status() : code;
   }
 
-  /// Called before a failure ends this process: records the case under way, and on rank 0 prints
-  /// the results so far.
+  /// Called before a failure ends this process.  Records the running case, and on rank 0 prints the
+  /// results.
   void fail(launch::FailureNotice& cause) {
     if (!shared_) {
       return;
@@ -117,7 +117,7 @@ class LaunchedRank {
             .on_failure = [this](auto& cause) { fail(cause); }};
   }
 
-  // Returns rank 0's job, with the network interface of this host.
+  // Returns the job that rank 0 resolved, with the network interface of this host.
   cases::JobSpec share(const ResolveJob& resolve) {
     const rank::HostCores cores = rank::host_cores(world_, store_);
     cases::JobSpec job = resolve(world_.hosts, cores.usable);

@@ -21,7 +21,7 @@ std::vector<int> count_by_host(const std::vector<std::string>& host_of_rank);
 using ResolveJob =
     std::function<cases::JobSpec(const std::vector<std::string>& host_of_rank, int cores)>;
 
-/// Runs one rank that torchrun, mpirun or srun started: it joins its world, takes the job from rank
+/// Runs one rank that torchrun, mpirun or srun started: it joins its world, reads the job from rank
 /// 0, runs all repetitions and, on rank 0, prints the results.  Every rank resolves the job,
 /// because a host may find a mistake that other hosts do not; one rank reports it to the user.
 /// Returns the exit code.

@@ -14,14 +14,14 @@
 
 namespace paceline::front {
 
-/// The conditions that end the repetitions.
+/// The interval width to be reached, and the limits of the repetitions.
 struct Narrowing {
-  double within = 0;   // each interval lies within this share of its figure
+  double within = 0;   // each interval lies within this share of its center
   int most_runs = 50;  // of one case
   std::optional<std::chrono::milliseconds> time{};  // no repetition begins later
 };
 
-/// How far the figure of one case may be off.
+/// The width of the interval of one case's step time.
 struct CaseWidth {
   std::string key;   // the key of its configuration
   std::string name;  // unique among the cases

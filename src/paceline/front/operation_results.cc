@@ -76,7 +76,8 @@ void OperationResults::show(const std::string& ended) {
 }
 
 int OperationResults::status() {
-  return std::ranges::any_of(records_, &records::CommRecord::found_wrong) ? kWrongValuesStatus : 0;
+  return std::ranges::any_of(records_, &records::CommRecord::has_wrong_values) ? kWrongValuesStatus
+                                                                               : 0;
 }
 
 }  // namespace paceline::front

@@ -143,7 +143,8 @@ std::optional<std::string> Results::add_failed(launch::KeyValueStore& store,
   if (failed == experiment_.cases.end() || tries(run_).done.contains(key)) {
     return std::nullopt;
   }
-  rank::PartialSamples so_far = rank::gather_so_far(store, cases::most_processes(experiment_));
+  rank::PartialSamples so_far =
+      rank::gather_partial_samples(store, cases::most_processes(experiment_));
   const bool alone = experiment_.cases.size() == 1 && settings_.retries == 0;
   if (alone && so_far.ranks.empty()) {
     return std::nullopt;
@@ -261,8 +262,8 @@ void Results::show_predictions(const std::vector<records::RunRecord>& shown) con
   }
 }
 
-// Adds predictions.  One compute rate prices all cases, including those that an earlier run of the
-// same file recorded.
+// Adds predictions.  The layer times of a network are measured once for all cases, including those
+// that an earlier run of the same file recorded.
 void Results::add_virtual_times(std::vector<records::RunRecord>& shown) {
   records::RecordFile file;
   if (!target_->is_stream()) {

@@ -33,14 +33,14 @@ class Results final : public Front {
   Results(const Results&) = delete;
   Results& operator=(const Results&) = delete;
 
-  /// Also tells the ranks which cases are finished.
+  /// Also stores for the ranks which cases are finished.
   void begin(launch::KeyValueStore& store, int run) override;
 
-  /// Appends the records of these cases, and prints their rows if rows of the format do not depend
-  /// on later records.
+  /// Appends the records that the ranks have handed over, and prints their rows if rows of the
+  /// format do not depend on later records.
   void take(launch::KeyValueStore& store) override;
 
-  /// Makes no record if no case is under way, or if it is the only case and has no samples.
+  /// Makes no record if no case is running, or if it is the only case and has no samples.
   std::optional<std::string> add_failed(launch::KeyValueStore& store,
                                         const std::string& why) override;
 
@@ -93,11 +93,11 @@ class Results final : public Front {
   cases::Settings settings_;  // with the chosen `records`
   std::optional<RecordTarget> target_;
   std::string printed_;
-  int run_ = 0;              // the current repetition
-  std::size_t taken_ = 0;    // cases taken in this repetition
+  int run_ = 0;            // the current repetition
+  std::size_t taken_ = 0;  // number of cases read in this repetition
   /// Records of the run's cases that earlier runs wrote, then all records that this run wrote.
   std::vector<records::RunRecord> records_;
-  std::size_t earlier_ = 0;           // how many of these earlier runs wrote
+  std::size_t earlier_ = 0;  // how many of these earlier runs wrote
 };
 
 }  // namespace paceline::front

@@ -28,7 +28,7 @@
 namespace paceline::front {
 namespace {
 
-/// Keys of the job's store whose values later repetitions take over from the first.
+/// Keys of the job's store whose values are copied from the first repetition to later ones.
 constexpr std::array<const char*, 2> kCarriedKeys{rank::kEstimateKey, rank::kTimesKey};
 using Carried = std::map<std::string, std::string>;
 
@@ -117,7 +117,7 @@ void keep_unfinished(const Results::Tries& tries, cases::JobSpec& job) {
   });
 }
 
-// Describes what follows for the case that failed, or after a failure between two cases.
+// Describes what happens next to the case that failed, or after a failure between two cases.
 std::string outcome_text(bool between, int failures, int retries, bool more) {
   if (between) {
     return more ? "no case was under way; the others go on" : "no case was under way";
@@ -129,7 +129,7 @@ std::string outcome_text(bool between, int failures, int retries, bool more) {
               : "that case is recorded as failed";
 }
 
-// Whether cases are left to run: after a failure any that are measured, else only failed ones.
+// Whether cases remain to be run: after a failure any case that is measured, else only failed ones.
 bool has_more(const cases::JobSpec& job, const Results::Tries& tries, bool after_failure) {
   return std::ranges::any_of(job.experiment.cases, [&](const cases::Case& c) {
     return after_failure ? !c.discard : tries.failed.contains(c.key());
@@ -170,7 +170,7 @@ launch::Outcome run_repetition(const JobContext& context, LaunchGroup& group) {
   }
 }
 
-// Runs every repetition of every group.  The groups run in turn, and each comes first equally
+// Runs every repetition of every group.  The groups run alternately, and each comes first equally
 // often.
 launch::Outcome run_all(cases::JobSpec& job, const JobContext& context) {
   std::vector<LaunchGroup> groups = launch_groups_of(job);
@@ -218,7 +218,7 @@ launch::Outcome narrow_all(const cases::JobSpec& job, const JobContext& context,
   }
 }
 
-// Returns what to print of a run that ended early; empty if it did not.
+// Returns the message of a run that ended early; empty if it did not.
 std::string ending_of(const launch::Outcome& outcome) {
   if (outcome.stop_signal != 0 && outcome.message.empty()) {
     return ended_by(outcome.stop_signal);

@@ -57,7 +57,7 @@ void check_placement(const cases::Case& c, const std::string& cluster) {
   }
 }
 
-/// Places the ranks of a case as on the hosts of `cluster`, which is called `name`.
+/// Assigns the ranks of a case to the hosts of `cluster`, which is called `name`.
 void place(const std::string& name, const cluster::Cluster& cluster, cases::Case& c) {
   check_virtual(c);
   if (!c.ranks_per_host.empty()) {
@@ -76,8 +76,9 @@ std::string layers_key(const cases::Case& c) {
                            &cases::Case::device, &cases::Case::threads});
 }
 
-/// Returns a key of what is predicted, which does not include seeds and splits.
-std::string priced_key(const cases::Case& c) {
+/// Returns a key of the settings that a prediction depends on, which do not include seeds and
+/// splits.
+std::string prediction_key(const cases::Case& c) {
   return cases::key_in(c, {&cases::Case::model, &cases::Case::data, &cases::Case::batch_size,
                            &cases::Case::ranks, &cases::Case::strategy, &cases::Case::optimizer});
 }
@@ -154,7 +155,7 @@ std::vector<records::RunRecord> virtual_times(const cases::Settings& settings,
   std::set<std::string> known;
   for (const records::RunRecord& one : measured) {
     const cases::Case& c = one.configuration;
-    if (one.error || !known.insert(priced_key(c)).second) {
+    if (one.error || !known.insert(prediction_key(c)).second) {
       continue;
     }
     const auto [profiled, is_new] = profiles.try_emplace(layers_key(c));
@@ -168,11 +169,11 @@ std::vector<records::RunRecord> virtual_times(const cases::Settings& settings,
 
 bool is_recorded(const records::RunRecord& priced, std::span<const records::RunRecord> recorded) {
   const cases::Case& c = priced.configuration;
-  const std::string cluster = report::priced_cluster(c.cluster);
+  const std::string cluster = report::cluster_without_layers(c.cluster);
   return std::ranges::any_of(recorded, [&](const records::RunRecord& one) {
     return one.source == records::Source::kPredicted &&
-           report::priced_cluster(one.configuration.cluster) == cluster &&
-           priced_key(one.configuration) == priced_key(c);
+           report::cluster_without_layers(one.configuration.cluster) == cluster &&
+           prediction_key(one.configuration) == prediction_key(c);
   });
 }
 

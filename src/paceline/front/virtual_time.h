@@ -11,13 +11,13 @@
 namespace paceline::front {
 
 /// Prepares a run in virtual time (`settings.virtual_time`, a cluster file): gives each case the
-/// placement that its ranks have on the cluster's hosts, so that the plan that runs here is the one
-/// that is priced.  Moves a case to `experiment.rejected`, with one sentence, if it trains on no
-/// data, has a placement already, finds too few slots on the cluster, is not known to predictions
-/// (micro-batches, another number type, averaged statistics), or if its mathematics depend on how
-/// fast the ranks are.  Throws UsageError if no case is left, and for settings that name hosts to
-/// start on.  Without virtual time, throws UsageError for a `settings.device_rate` and otherwise
-/// does nothing.
+/// numbers of ranks per host that it has on the cluster, so that the plan that runs here is the one
+/// that is predicted.  Moves a case to `experiment.rejected`, with one sentence, if it trains on no
+/// data, already has numbers of ranks per host, finds too few slots on the cluster, cannot be
+/// predicted (micro-batches, another number type, averaged statistics), or if its mathematics
+/// depend on how fast the ranks are.  Throws UsageError if no case is left, and for settings that
+/// name hosts to start on.  Without virtual time, throws UsageError for a `settings.device_rate`
+/// and otherwise does nothing.
 void place_virtually(const cases::Settings& settings, cases::Experiment& experiment);
 
 /// Predicts the cases of `measured` on that cluster, once for each network, data, batch size,
@@ -26,7 +26,8 @@ void place_virtually(const cases::Settings& settings, cases::Experiment& experim
 std::vector<records::RunRecord> virtual_times(const cases::Settings& settings,
                                               std::span<const records::RunRecord> measured);
 
-/// Whether `recorded` has a prediction of the same case on a cluster of the same name as `priced`.
+/// Whether `recorded` has a prediction of the same case on a cluster of the same name as `priced`,
+/// a prediction.
 bool is_recorded(const records::RunRecord& priced, std::span<const records::RunRecord> recorded);
 
 }  // namespace paceline::front

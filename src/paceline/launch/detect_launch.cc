@@ -58,7 +58,7 @@ constexpr Names kHydra{"mpirun", "PMI_RANK", "PMI_SIZE", "MPI_LOCALRANKID", "MPI
 constexpr Names kMvapich{"mpirun_rsh", "MV2_COMM_WORLD_RANK", "MV2_COMM_WORLD_SIZE",
                          "MV2_COMM_WORLD_LOCAL_RANK", "MV2_COMM_WORLD_LOCAL_SIZE"};
 
-// The rank variables of unsupported launchers, of whose other variables nothing is known here.
+// The rank variables of unsupported launchers, whose other variables this file does not use.
 constexpr std::array kRanksOfOthers{"PMIX_RANK",     "PMI_RANK",    "MPIRUN_RANK",
                                     "PALS_RANKID",   "ALPS_APP_PE", "JSM_NAMESPACE_RANK",
                                     "FLUX_TASK_RANK"};
@@ -143,7 +143,7 @@ class Detection {
     return {host, port, launch_.self.rank == 0, true};
   }
 
-  // Takes the rendezvous from --rendezvous, else from MASTER_ADDR and MASTER_PORT. Returns false if
+  // Uses the rendezvous of --rendezvous, else that of MASTER_ADDR and MASTER_PORT. Returns false if
   // neither is given.
   bool use_given_rendezvous() {
     if (rendezvous_.starts_with("file:")) {

@@ -9,7 +9,7 @@
 
 namespace paceline::launch {
 
-/// The place of this process among all ranks of the job.
+/// The rank, the local rank and the host of this process.
 struct RankInfo {
   int rank = 0;
   int world = 1;
@@ -33,7 +33,7 @@ struct FileRendezvous {
   std::string path;
 };
 
-/// What the launcher's variables tell this process.
+/// The rank, the rendezvous and the job of this process, by its launcher's variables.
 struct Launch {
   RankInfo self;
   bool local_known = false;  // if false, local ranks follow from host names
@@ -61,7 +61,7 @@ std::string host_name();
 /// Without it the ranks meet at torchrun's own store; at MASTER_ADDR and MASTER_PORT; on the first
 /// node of a Slurm step; or on the loopback if all ranks of an MPI job are on one host. A port that
 /// is not given is derived from the job's name. Throws UsageError that names an invalid variable,
-/// that asks for --rendezvous if no place to meet is given, or that names the variable of an
+/// that asks for --rendezvous if none of these addresses is given, or that names the variable of an
 /// unsupported launcher in which the rank is above 0.
 Launch detect_launch(const Environment& environment, const std::string& rendezvous,
                      const std::string& host, int parent_pid);
@@ -78,7 +78,7 @@ inline constexpr const char* kServedKey = "served";
 /// The environment variable in which `launch_job` passes the host's name as the user gave it.
 inline constexpr const char* kLaunchHost = "PACELINE_HOST";
 
-/// Whether the variables of a supported launcher tell this process its rank.
+/// Whether the variables of a supported launcher give this process a rank.
 bool is_launched(const Environment& environment);
 
 }  // namespace paceline::launch

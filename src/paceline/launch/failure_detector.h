@@ -16,8 +16,8 @@ namespace paceline::launch {
 std::string host_key(int rank);
 
 /// The largest part of the time between two polls that counts as silence. If the observer itself
-/// was stopped meanwhile (Ctrl-Z, a suspended machine), it must not take all other ranks for
-/// silent.
+/// was stopped meanwhile (Ctrl-Z, a suspended machine), it must not conclude that all other ranks
+/// are silent.
 constexpr std::chrono::nanoseconds longest_gap(std::chrono::nanoseconds timeout) {
   return std::max<std::chrono::nanoseconds>(timeout / 4, std::chrono::seconds(1));
 }

@@ -92,7 +92,7 @@ std::optional<FailureNotice> find_unresponsive(KeyValueStore& store,
   return unresponsive;
 }
 
-// Whether `rank` alone was asked to stop; then the other ranks do not answer because they still
+// Whether `rank` alone was asked to stop. The other ranks then do not answer because they still
 // work.
 bool is_asked_alone(KeyValueStore& store, int rank, int world) {
   for (int other = 0; other < world; ++other) {
@@ -103,9 +103,9 @@ bool is_asked_alone(KeyValueStore& store, int rank, int world) {
   return true;
 }
 
-// The notice that a rank posts if it has found no cause in time.
-FailureNotice without_cause(KeyValueStore& store, const FailureNotice& mine,
-                            const std::vector<std::string>& hosts, bool ends_soon) {
+// Returns the notice that a rank posts if it has not found the cause in time.
+FailureNotice notice_without_cause(KeyValueStore& store, const FailureNotice& mine,
+                                   const std::vector<std::string>& hosts, bool ends_soon) {
   if (!ends_soon) {
     for (int rank = 0; rank < static_cast<int>(hosts.size()); ++rank) {
       if (auto stop = stop_of(store, rank)) {
@@ -257,7 +257,7 @@ std::optional<std::string> explain_failure(KeyValueStore& store, const FailureNo
     }
     std::this_thread::sleep_for(kPoll);
   }
-  const FailureNotice last = without_cause(store, mine, hosts, ends_soon);
+  const FailureNotice last = notice_without_cause(store, mine, hosts, ends_soon);
   return post_death(store, last, mine.rank) ? std::optional(message_of(last)) : std::nullopt;
 }
 

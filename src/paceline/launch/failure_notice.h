@@ -62,10 +62,10 @@ std::optional<FailureNotice> find_ended(KeyValueStore& store, const std::vector<
 /// is the one that prints it, as several threads may find the same death.
 bool post_death(KeyValueStore& store, const FailureNotice& dead, int finder);
 
-/// For `rank`, which was asked to stop, as launchers ask all ranks if one has died. Waits until the
-/// job's cause is posted or a rank is found to have ended, and returns the cause. After `timeout`,
-/// the cause is the only rank that has neither answered nor posted anything, if there is exactly
-/// one and another rank was asked too; else nothing is returned.
+/// Called by `rank` after its launcher has asked it to stop, which launchers do on all ranks if one
+/// has died. Waits until the job's cause is posted or a rank is found to have ended, and returns
+/// the cause. After `timeout`, the cause is the only rank that has neither answered nor posted
+/// anything, if there is exactly one and another rank was asked too; else nothing is returned.
 std::optional<FailureNotice> await_cause(KeyValueStore& store, int rank,
                                          const std::vector<std::string>& hosts,
                                          const EndedRanks& ended,

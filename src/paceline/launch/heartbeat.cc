@@ -100,14 +100,14 @@ Heartbeat::Waiting::Waiting(Heartbeat& heartbeat, const std::string& key) : hear
   heartbeat.waiting_since_ns_ = steady_ns();
 }
 
-void Heartbeat::note_move() {
+void Heartbeat::note_progress() {
   if (pthread_equal(pthread_self(), main_) != 0) {
     ++moves_;
   }
 }
 
-// Notes that the calling thread beats. Returns whether as many threads as there are claims now
-// have.
+// Notes that the calling thread calls beat(). Returns whether as many threads as there are claims
+// have now called it.
 bool Heartbeat::all_claims_beat() {
   if (claims_ < 2) {
     return true;
@@ -139,7 +139,7 @@ void Heartbeat::write() {
 }
 
 void Heartbeat::beat(std::int64_t step, std::string_view operation) {
-  note_move();
+  note_progress();
   if (all_claims_beat() && due()) {
     beat_now(step, operation);
     ended_ = store_->get(kEndKey).has_value();
@@ -150,7 +150,7 @@ void Heartbeat::beat(std::int64_t step, std::string_view operation) {
 }
 
 void Heartbeat::beat_now(std::int64_t step, std::string_view operation) {
-  note_move();
+  note_progress();
   const std::lock_guard lock(mutex_);
   progress_.step = step;
   progress_.operation = operation;

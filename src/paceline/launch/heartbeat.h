@@ -21,7 +21,7 @@ namespace paceline::launch {
 /// The value of `step` for work without steps, whose position is the operation alone.
 inline constexpr std::int64_t kNoSteps = -2;
 
-/// The progress of a rank, as it last wrote it to the store.
+/// The progress of a rank, as the rank last wrote it to the store.
 struct Progress {
   std::int64_t beats = 0;      // number of heartbeats
   std::int64_t wall_ms = 0;    // Unix time in ms, by that rank's clock
@@ -86,27 +86,27 @@ class Heartbeat {
   /// Says that the rank has finished, so that its heartbeat may stop.
   void finish();
 
-  /// Counts as a move of the main thread, which waits and does not hang. Has no effect on other
+  /// Counts as progress of the main thread, which waits and does not hang. Has no effect on other
   /// threads.
-  void note_move();
+  void note_progress();
 
-  /// A counter of the progress of the main thread, which made this heartbeat: its beats, the moves
-  /// that it noted, and the begins and ends of Holds.
-  std::int64_t moves() const { return moves_; }
-  /// Whether a Hold says that other deadlines apply to the main thread (watched), or that it waits
-  /// for other ranks (waits).
+  /// A counter that changes as the main thread, which made this heartbeat, makes progress: it
+  /// counts calls of beat() and note_progress(), and the begins and ends of Holds.
+  std::int64_t progress_count() const { return moves_; }
+  /// Whether a Hold says that the work of the main thread has its own deadlines (watched), or that
+  /// the main thread waits for other ranks (waits).
   bool watched() const { return watched_ > 0; }
   bool waits() const { return waits_ > 0; }
   /// The position of the rank at the last heartbeat, which any thread may have sent.
   std::string position() const;
   /// The CPU time that the main thread has used so far.
   std::chrono::nanoseconds main_thread_time() const;
-  /// How long the main thread has been waiting at the store for other ranks; 0 if it is not.
+  /// How long the main thread has been waiting at the store for other ranks; 0 if it does not wait.
   std::chrono::milliseconds waited() const;
-  /// The key of the store that it waits for, or last waited for.
+  /// The key of the store that the main thread waits for, or last waited for.
   std::string awaited() const;
 
-  /// While a Hold exists, the main thread may stand still.
+  /// While a Hold exists, the main thread may make no progress without counting as hung.
   class Hold {
    public:
     enum class For {

@@ -20,7 +20,7 @@ namespace paceline::launch {
 using ServeStore = std::function<std::shared_ptr<KeyValueStore>(const std::string& job,
                                                                 int listening, std::uint16_t port)>;
 
-/// Opens the store at the launch's rendezvous.
+/// Opens the store at the rendezvous of a launch.
 using OpenStore = std::function<std::shared_ptr<KeyValueStore>(const Launch& launch,
                                                                std::chrono::milliseconds timeout)>;
 

@@ -36,7 +36,7 @@ class MpiManager {
   /// The environment variables that each rank needs, by rank.
   const std::vector<std::map<std::string, std::string>>& variables() const { return variables_; }
 
-  /// Describes how mpirun ended, if it has; no rank can continue without it.
+  /// Describes how mpirun ended; nothing while it runs. No rank can continue without it.
   std::optional<std::string> lost();
 
  private:

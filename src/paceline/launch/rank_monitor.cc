@@ -48,7 +48,7 @@ bool sleep(const std::stop_token& stopped, milliseconds duration) {
   return !stopped.stop_requested();
 }
 
-// Measures how long the main thread has stood still.
+// Measures how long the main thread has made no progress.
 class StandstillClock {
  public:
   StandstillClock(const Heartbeat& heartbeat, nanoseconds timeout)
@@ -57,13 +57,14 @@ class StandstillClock {
   nanoseconds measure(nanoseconds now) {
     const nanoseconds gap = std::min(now - last_, longest_gap_);
     last_ = now;
-    const std::int64_t moves = heartbeat_.moves();
+    const std::int64_t progress_count = heartbeat_.progress_count();
     const nanoseconds used = heartbeat_.main_thread_time();
     // A thread that is woken and goes back to sleep uses some time too, so small shares do not
     // count.
     const bool computes = used - used_ > gap / 100;
-    still_ = heartbeat_.watched() || moves != moves_ || computes ? nanoseconds(0) : still_ + gap;
-    moves_ = moves;
+    still_ = heartbeat_.watched() || progress_count != moves_ || computes ? nanoseconds(0)
+                                                                          : still_ + gap;
+    moves_ = progress_count;
     used_ = used;
     return still_;
   }

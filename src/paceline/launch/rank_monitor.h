@@ -17,11 +17,12 @@
 
 namespace paceline::launch {
 
-/// The factor of the timeout for which a rank may wait for other ranks, since these may compute. A
-/// rank that hangs is found earlier.
+/// The factor of the timeout for which a rank may wait for other ranks, because these may compute
+/// that long. A rank that hangs is found earlier.
 inline constexpr int kPeersFactor = 10;
 
-/// A launcher that asks all ranks to stop has asked the last one within this time of the first one.
+/// A launcher that asks all ranks to stop does so within this time, from the first rank to the
+/// last.
 inline constexpr std::chrono::seconds kAskedTogether{2};
 
 /// A monitor thread in every rank. It sends the heartbeat while no communication thread does. If no
@@ -32,11 +33,11 @@ inline constexpr std::chrono::seconds kAskedTogether{2};
 /// threads that send heartbeats. Each rank ends when `grace` is over or the store is gone, even if
 /// its other threads are stuck.
 ///
-/// The monitor also ends its own rank, and names it, if the main thread has stood still for
-/// `timeout`, or has waited for other ranks for ten times as long. Standing still means: it has not
-/// moved (Heartbeat::moves), has used no CPU time, and no other deadline applies to it. If all
-/// ranks have waited at the store for ten times the timeout, none of them can go on, and one ends
-/// the job.
+/// The monitor also ends its own rank, and names it, if the main thread has made no progress for
+/// `timeout`, or has waited for other ranks for ten times as long. No progress means: the counter
+/// of the heartbeat has not changed, no CPU time was used, and no other deadline applies to the
+/// main thread. If all ranks have waited at the store for ten times the timeout, none of them can
+/// go on, and one ends the job.
 ///
 /// A store that neither answers nor fails (its server was stopped) blocks this thread. So a second
 /// thread, the watchdog, ends the process if a poll of the store takes too long.

@@ -13,8 +13,8 @@ enum class RankVariables {
   kAll     // also those of MPI and of a Slurm step
 };
 
-/// Selects from `names` the variables by which a launcher told this process its place among the
-/// ranks of a job. A program that is another rank, or part of another job, must not read them: with
+/// Selects from `names` the variables in which a launcher gave this process its rank, its world and
+/// its rendezvous. A program that is another rank, or part of another job, must not read them: with
 /// TORCHELASTIC_USE_AGENT_STORE its rank 0 would wait for a store that no process serves. Variables
 /// that describe an allocation (SLURM_JOB_ID, SLURM_JOB_NODELIST) are not selected.
 std::vector<std::string> rank_variables(const std::vector<std::string>& names, RankVariables whose);

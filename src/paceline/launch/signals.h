@@ -68,8 +68,9 @@ class SupervisorSignals : public BlockedSignals {
   bool ending() const { return pending_of({SIGINT, SIGTERM, SIGHUP}) != 0; }
 };
 
-/// Whether a signal that came `after` a request to stop is a second request. Two signals in quick
-/// succession are one request, as timeout(1) signals its child and then the child's group.
+/// Whether a signal that came this long after a request to stop is a second request. Two signals in
+/// quick succession are one request, because timeout(1) signals its child and then the child's
+/// group.
 constexpr bool is_second_request(std::chrono::nanoseconds after) {
   return after >= std::chrono::milliseconds(300);
 }

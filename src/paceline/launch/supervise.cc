@@ -85,8 +85,8 @@ const Child* child_of(const std::vector<Child>& children, int rank) {
   return found == children.end() ? nullptr : &*found;
 }
 
-// Whether `rank` ended before `other`. A rank that is not supervised here is on another host and
-// posted its notice earlier.
+// Whether `rank` ended before `other`. A rank that this process does not supervise is on another
+// host, and posted its notice earlier.
 bool ended_before(const std::vector<Child>& children, int rank, const Child& other) {
   const Child* one = child_of(children, rank);
   return one == nullptr || (one->status && one->ended <= other.ended);

@@ -31,13 +31,12 @@ struct SuperviseOptions {
   std::chrono::milliseconds stop_grace{30'000};
   /// The time that the other ranks have to end after a failure.
   std::chrono::milliseconds failure_grace{3'000};
-  /// The time that is allowed, after the first death, for further deaths and notices that explain
-  /// it to arrive.
+  /// The time after the first death in which further deaths and notices that explain it may arrive.
   std::chrono::milliseconds notice_time{500};
   /// Called several times a second while a child runs. If it throws, the children are killed.
   std::function<void()> on_tick{};
-  /// Returns whether something else has ended that all ranks depend on, as a text that follows the
-  /// name of a rank; nothing if all is well. The function may be empty.
+  /// Returns whether a process on which all ranks depend has ended, as a text that follows the name
+  /// of a rank; nothing if it runs. The function may be empty.
   std::function<std::optional<std::string>()> lost{};
   /// Called with the cause of a failure, before the other ranks are ended.
   std::function<void(const FailureNotice&)> on_failure{};

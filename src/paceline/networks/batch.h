@@ -84,7 +84,7 @@ void to_channels_last(Network& network);
 /// tensors of one dtype have equal fingerprints, here and in adapters/formula.py.
 std::uint64_t fingerprint(const at::Tensor& tensor);
 /// The fingerprint of several tensors is the wrapping sum of each tensor's fingerprint times its
-/// place, counted from 1.
+/// position, counted from 1.
 std::uint64_t fingerprint(const std::vector<at::Tensor>& tensors);
 
 }  // namespace paceline::networks

@@ -34,7 +34,8 @@ struct BertShape {
 std::shared_ptr<Network> make_resnet(const ResNetShape& shape, const NetworkOptions& options);
 /// VGG-16: configuration D of Simonyan and Zisserman, ICLR 2015, arXiv:1409.1556.
 std::shared_ptr<Network> make_vgg16(const NetworkOptions& options);
-/// LeNet-5 (LeCun et al., Proc. IEEE 1998) with ReLU and max pooling: integer values stay integers.
+/// LeNet-5 (LeCun et al., Proc. IEEE 1998) with ReLU and max pooling, which keep integer values
+/// integer.
 std::shared_ptr<Network> make_lenet(const NetworkOptions& options);
 /// One linear layer: a regression if it has one output, else a classifier.
 std::shared_ptr<Network> make_linear(int channels, const NetworkOptions& options);

@@ -25,8 +25,8 @@ class Gates {
   virtual at::Tensor gradient_slot(const at::Tensor& /*parameter*/) { return {}; }
 };
 
-/// The interface of a layer to an executor.  While no gates are bound, the only cost is a null
-/// test.
+/// The interface of a layer to an executor.  While no gates are bound, a layer's only extra cost is
+/// a test for null.
 class Gated {
  public:
   virtual ~Gated() = default;

@@ -23,8 +23,8 @@ Conv2d square_conv(int in, int out, int kernel, int stride, int groups = 1) {
                     .bias(false));
 }
 
-/// The parameters that a block derives from its place in the network.
-struct Place {
+/// The parameters of a block that follow from its position in the network.
+struct BlockShape {
   int in = 0;
   int planes = 0;
   int stride = 1;
@@ -36,7 +36,7 @@ int expansion_of(Block kind) { return kind == Block::kBasic ? 1 : 4; }
 
 /// Returns the projection of the identity branch if that branch changes its shape; else an empty
 /// module.
-nn::Sequential projection(const Place& place, int out) {
+nn::Sequential projection(const BlockShape& place, int out) {
   if (place.stride == 1 && place.in == out) {
     return nn::Sequential{nullptr};
   }
@@ -47,7 +47,7 @@ nn::Sequential projection(const Place& place, int out) {
 /// by a batch norm, with relu between them.
 class BlockImpl final : public nn::Module {
  public:
-  BlockImpl(const Place& place, Block kind)
+  BlockImpl(const BlockShape& place, Block kind)
       : downsample_(projection(place, place.planes * expansion_of(kind))) {
     if (kind == Block::kBasic) {
       add(place.planes, square_conv(place.in, place.planes, 3, place.stride));
@@ -94,11 +94,11 @@ nn::Sequential make_stage(const ResNetShape& shape, std::size_t index, int& in) 
   const int planes = 64 << index;
   nn::Sequential stage;
   for (int i = 0; i < shape.depths[index]; ++i) {
-    stage->push_back(ResidualBlock(Place{.in = in,
-                                         .planes = planes,
-                                         .stride = i == 0 && index > 0 ? 2 : 1,
-                                         .groups = shape.groups,
-                                         .width_per_group = shape.width_per_group},
+    stage->push_back(ResidualBlock(BlockShape{.in = in,
+                                              .planes = planes,
+                                              .stride = i == 0 && index > 0 ? 2 : 1,
+                                              .groups = shape.groups,
+                                              .width_per_group = shape.width_per_group},
                                    shape.block));
     in = planes * expansion_of(shape.block);
   }

@@ -99,8 +99,7 @@ std::vector<std::vector<std::int64_t>> split_samples(const std::vector<std::int6
   for (auto& shard : shards) {
     std::vector<double> shares;
     for (std::size_t g = 0; g < left.size(); ++g) {
-      // Without the addition, vanishing shares would leave nothing to draw once other groups are
-      // empty.
+      // Without the addition, all remaining shares could be zero once the other groups are empty.
       shares.push_back(gamma(*alpha, random) + 1e-12);
     }
     for (std::int64_t i = 0; i < share; ++i) {

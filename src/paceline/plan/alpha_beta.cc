@@ -11,7 +11,7 @@
 namespace paceline::plan {
 namespace {
 
-Picoseconds time_on(const AlphaBetaLine& line, std::string_view what, std::int64_t bytes) {
+Picoseconds time_on(const AlphaBetaTime& line, std::string_view what, std::int64_t bytes) {
   if (!line.known()) {
     throw UsageError(fmt::format(
         "the alpha-beta model says nothing of {}, by whose times the strategy decides", what));
@@ -21,7 +21,7 @@ Picoseconds time_on(const AlphaBetaLine& line, std::string_view what, std::int64
 
 }  // namespace
 
-void check_line(const AlphaBetaLine& line, std::string_view what) {
+void check_alpha_beta(const AlphaBetaTime& line, std::string_view what) {
   std::int64_t last = -1;
   for (const AlphaBetaPiece& piece : line.pieces) {
     if (piece.from_bytes <= last) {
@@ -36,7 +36,7 @@ void check_line(const AlphaBetaLine& line, std::string_view what) {
   }
 }
 
-Picoseconds AlphaBetaLine::time(std::int64_t bytes) const {
+Picoseconds AlphaBetaTime::time(std::int64_t bytes) const {
   PACELINE_CHECK(known());
   if (bytes == 0) {
     return 0;
@@ -50,7 +50,7 @@ Picoseconds AlphaBetaLine::time(std::int64_t bytes) const {
   return piece->alpha + std::llround(piece->beta_ps_per_byte * static_cast<double>(bytes));
 }
 
-const AlphaBetaLine& AlphaBeta::of(Pattern pattern) const {
+const AlphaBetaTime& AlphaBeta::of(Pattern pattern) const {
   switch (pattern) {
     case Pattern::kAllReduce:
       return all_reduce;
@@ -73,8 +73,8 @@ Picoseconds AlphaBeta::message_time(std::int64_t bytes) const {
   return time_on(message, "messages", bytes);
 }
 
-AlphaBeta start_ups_of(AlphaBeta model) {
-  for (AlphaBetaLine* line : {&model.all_reduce, &model.reduce_scatter, &model.all_gather,
+AlphaBeta start_up_times_of(AlphaBeta model) {
+  for (AlphaBetaTime* line : {&model.all_reduce, &model.reduce_scatter, &model.all_gather,
                               &model.broadcast, &model.message}) {
     for (AlphaBetaPiece& piece : line->pieces) {
       piece.beta_ps_per_byte = 0;
@@ -83,7 +83,7 @@ AlphaBeta start_ups_of(AlphaBeta model) {
   return model;
 }
 
-AlphaBetaLine line_of(double alpha_seconds, double beta_seconds_per_byte) {
+AlphaBetaTime line_of(double alpha_seconds, double beta_seconds_per_byte) {
   return {
       {{.alpha = picoseconds_of(alpha_seconds), .beta_ps_per_byte = beta_seconds_per_byte * 1e12}}};
 }

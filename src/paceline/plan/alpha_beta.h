@@ -11,7 +11,7 @@
 
 namespace paceline::plan {
 
-/// One piece of a piecewise linear time: t = alpha + beta * bytes from `from_bytes` on.
+/// One piece of a piecewise linear time function: t = alpha + beta * bytes from `from_bytes` on.
 struct AlphaBetaPiece {
   std::int64_t from_bytes = 0;
   Picoseconds alpha = 0;        // start-up time
@@ -20,29 +20,30 @@ struct AlphaBetaPiece {
 
 /// The time of one operation as a function of its payload.  Each piece is valid from its
 /// `from_bytes` to those of the next piece.  Without pieces the time is unknown.
-struct AlphaBetaLine {
+struct AlphaBetaTime {
   std::vector<AlphaBetaPiece> pieces;
 
   bool known() const { return !pieces.empty(); }
 
   /// The time of a payload, rounded to the nearest picosecond; 0 for 0 bytes.  Payloads below the
-  /// first piece use the first piece.  The line must be known.
+  /// first piece use the first piece.  There must be at least one piece.
   Picoseconds time(std::int64_t bytes) const;
 };
 
-/// The communication times of one world that planners use.  Each operation is timed alone on the
-/// network.  The payload of a collective is the longer of its two sides, as in wire_bytes().
+/// The alpha-beta models of all operations in a world of one size, as planners use them.  Each time
+/// is that of an operation that is alone on the network.  The payload of a collective is the longer
+/// of its two sides, as in wire_bytes().
 struct AlphaBeta {
   std::string origin;  // who measured it and on what, for messages
   Rank world = 0;      // number of ranks for which the times are valid
-  AlphaBetaLine all_reduce{}, reduce_scatter{}, all_gather{}, broadcast{};
-  AlphaBetaLine message{};  // of one message between two ranks
+  AlphaBetaTime all_reduce{}, reduce_scatter{}, all_gather{}, broadcast{};
+  AlphaBetaTime message{};  // of one message between two ranks
 
-  /// The number of collectives of a communicator that the engine carries at once; 0: all.  Each
-  /// waits for its own alpha; then they share the wire.
+  /// The number of collectives of one communicator that the engine performs at the same time; 0: no
+  /// limit.  Each has its own start-up time; after that, they share the bandwidth.
   std::int32_t concurrent_collectives = 1;
 
-  const AlphaBetaLine& of(Pattern pattern) const;
+  const AlphaBetaTime& of(Pattern pattern) const;
 
   /// The time of a collective or of a message.  Throws UsageError, which names the operation, if
   /// its time is unknown.
@@ -51,16 +52,16 @@ struct AlphaBeta {
 };
 
 /// Returns the model with every beta set to 0, which leaves the start-up times alone.
-AlphaBeta start_ups_of(AlphaBeta model);
+AlphaBeta start_up_times_of(AlphaBeta model);
 
-/// Returns a line of one piece, from alpha in seconds and beta in seconds per byte.
-AlphaBetaLine line_of(double alpha_seconds, double beta_seconds_per_byte);
+/// Returns a model of one piece, from alpha in seconds and beta in seconds per byte.
+AlphaBetaTime line_of(double alpha_seconds, double beta_seconds_per_byte);
 
-/// Converts pieces with `from_bytes`, `alpha_s` and `beta_s_per_byte`, as fits and records have
-/// them.
+/// Converts pieces with the fields `from_bytes`, `alpha_s` and `beta_s_per_byte`, which fits and
+/// records have.
 template <class Piece>
-AlphaBetaLine line_of(const std::vector<Piece>& pieces) {
-  AlphaBetaLine line;
+AlphaBetaTime line_of(const std::vector<Piece>& pieces) {
+  AlphaBetaTime line;
   for (const Piece& piece : pieces) {
     line.pieces.push_back({.from_bytes = static_cast<std::int64_t>(piece.from_bytes),
                            .alpha = picoseconds_of(piece.alpha_s),
@@ -71,6 +72,6 @@ AlphaBetaLine line_of(const std::vector<Piece>& pieces) {
 
 /// Throws UsageError, whose text begins with `what`, unless the pieces start at rising sizes and no
 /// alpha or beta is negative or infinite.
-void check_line(const AlphaBetaLine& line, std::string_view what);
+void check_alpha_beta(const AlphaBetaTime& line, std::string_view what);
 
 }  // namespace paceline::plan

@@ -31,8 +31,8 @@ enum class ModuleId : std::int32_t {};  // a module that forward enters through 
 enum class BufferId : std::int32_t {};
 enum class CommunicatorId : std::int32_t {};
 
-/// kF8 is a number of 8 bits of which only the bytes count: plans with it are priced, not
-/// performed.
+/// kF8 stands for any type of 8 bits per number.  Plans with it serve to predict times; no executor
+/// performs them.
 enum class DType : std::uint8_t { kF32, kF64, kF16, kBF16, kF8, kI8, kI32, kI64 };
 enum class Initial : std::uint8_t { kZero, kOne, kParameters };
 
@@ -50,7 +50,7 @@ struct Buffer {
   DType dtype = DType::kF32;
   Elements elements = 0;              // the capacity if the length varies
   std::optional<Elements> typical{};  // typical length if slices are ragged (plan/ragged.h)
-  std::optional<Slice> stands_for{};  // slice whose tensor shapes and decay groups apply
+  std::optional<Slice> stands_for{};  // slice whose tensor shapes and weight-decay groups apply
   Initial initial = Initial::kZero;
   std::string_view performer{};  // owner of the memory if not the executor
 };
@@ -149,20 +149,20 @@ struct CommPlan {
 };
 
 /// The permutations of ranks that leave all plans unchanged, except that the plans name other ranks
-/// and other shares of equal size.  Kernels still write parts of the same number of parameters,
+/// and other shards of equal size.  Kernels still write parts of the same number of parameters,
 /// since their cost may depend on it.
 ///
 /// `count` ranks from `first` on form blocks of `block` neighbors.  The blocks may be permuted in
-/// any order, or, unless `in_any_order`, only rotated as a ring.  The last `movable` places of a
-/// block may be permuted too, in the same way in all blocks.
+/// any order, or, unless `in_any_order`, only rotated as a ring.  The last `movable` ranks of a
+/// block may also be permuted; the permutation is the same in all blocks.
 struct Symmetry {
   Rank first = 0;
-  Rank count = 0;  // 0: no rank may move; else a multiple of `block`
+  Rank count = 0;  // 0: no rank may be exchanged; else a multiple of `block`
   Rank block = 1;
-  Rank movable = 1;  // 1: no place of a block may move
+  Rank movable = 1;  // 1: ranks within a block keep their positions
   bool in_any_order = false;
 
-  /// The first of the places that the rank at `place` of a block may move to.
+  /// The first of the positions that the rank at position `place` of a block may move to.
   constexpr Rank first_place(Rank place) const {
     return place < block - movable ? place : block - movable;
   }
@@ -192,14 +192,14 @@ class Planner {
   /// The number of the program that step `step` runs; the same on all ranks.
   virtual Variant variant(const PlanInput& input, Step step) const = 0;
 
-  /// A number of first steps among which every variant occurs.
+  /// A number of steps, from step 0 on, in which every variant occurs at least once.
   virtual Step period(const PlanInput& /*input*/) const { return 64; }
 
   /// The program of a variant.  The function is pure: equal arguments give equal plans on every
   /// rank, which keeps collectives in the same order everywhere.
   virtual CommPlan plan(const PlanInput& input, const Setup& setup, Variant variant) const = 0;
 
-  /// The number n of ranks with model work, which are ranks 0 .. n-1.  The other ranks only serve.
+  /// The number n of ranks with model work, which are ranks 0 .. n-1.  The other ranks are servers.
   virtual Rank training_ranks(const PlanInput& input) const;
 
   /// The permutations of ranks that leave the plans unchanged, whatever the hosts; the same for

@@ -12,8 +12,8 @@
 namespace paceline::plan {
 namespace {
 
-/// The bytes of a slice that are expected before the step: the typical length if the slice is
-/// ragged.
+/// Returns the bytes of a slice that are expected before the step: of a ragged slice, those of the
+/// typical length.
 std::int64_t expected_bytes(const Setup& setup, const Slice& slice) {
   const Buffer& buffer = setup.buffers[index_of(slice.buffer)];
   return std::min(slice.count, buffer.typical.value_or(slice.count)) * size_of(buffer.dtype);
@@ -52,7 +52,7 @@ Cost cost(const Setup& setup, const CommPlan& plan, Rank rank) {
                       static_cast<std::int64_t>(on.members.size())));
     } else if (const auto* exchange = std::get_if<Exchange>(&op.work)) {
       for (const Message& message : exchange->sends) {
-        book(total, kMessages, expected_bytes(setup, message.slice));
+        book(total, kMessageOperation, expected_bytes(setup, message.slice));
       }
     }
   }

@@ -134,9 +134,9 @@ void DependencyAnalyzer::remember(Edge me) {
   }
 }
 
-/// Drops the entries that the newest universally awaited write has itself waited for.  With a
-/// largest slack of `slack`, every op from step `now` on waits for writes of steps up to now -
-/// slack.
+/// Drops the entries for which the newest write that all later ops wait for has itself waited.
+/// With a largest slack of `slack`, every op from step `now` on waits for the writes of steps up to
+/// `now` - `slack`.
 void DependencyAnalyzer::drop_covered(Segment& segment, Step now, Step slack) {
   auto& entries = segment.entries;
   const auto newest = std::find_if(entries.rbegin(), entries.rend(), [&](const Entry& entry) {
@@ -196,7 +196,7 @@ void DependencyAnalyzer::shift(Step by) {
 }
 
 // The comparison omits previous_behind_, because the next step does not read it.
-bool DependencyAnalyzer::remembers_as(const DependencyAnalyzer& other) const {
+bool DependencyAnalyzer::has_same_history(const DependencyAnalyzer& other) const {
   return step_ == other.step_ && spaces_ == other.spaces_ && width_ == other.width_ &&
          behind_ == other.behind_ && before_phase_ == other.before_phase_ && phase_ == other.phase_;
 }

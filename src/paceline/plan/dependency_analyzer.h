@@ -55,7 +55,7 @@ class DependencyAnalyzer {
 
   /// Whether both analyzers, made for the same model and setup, derive the same dependencies for
   /// every plan that is opened next.
-  bool remembers_as(const DependencyAnalyzer& other) const;
+  bool has_same_history(const DependencyAnalyzer& other) const;
 
   /// The number of accesses kept; tests check that it stays bounded.
   std::size_t history_size() const;
@@ -64,7 +64,7 @@ class DependencyAnalyzer {
   struct Entry {
     Edge who;
     bool write = false;
-    bool floor = false;  // implies waits for dropped entries, so it is always waited for
+    bool floor = false;  // implies the waits for dropped entries, so no wait for it is omitted
     Step slack = 0;
 
     friend bool operator==(const Entry&, const Entry&) = default;

@@ -14,11 +14,11 @@ constexpr std::size_t kMostStates = 64;
 }  // namespace
 
 DependencyCache::DependencyCache(const ModelShape& model, const Setup& setup)
-    : now_(known(DependencyAnalyzer(model, setup))) {}
+    : now_(state_of(DependencyAnalyzer(model, setup))) {}
 
-DependencyCache::State* DependencyCache::known(DependencyAnalyzer analyzer) {
+DependencyCache::State* DependencyCache::state_of(DependencyAnalyzer analyzer) {
   for (const auto& state : states_) {
-    if (state->analyzer.remembers_as(analyzer)) {
+    if (state->analyzer.has_same_history(analyzer)) {
       return state.get();
     }
   }
@@ -27,11 +27,11 @@ DependencyCache::State* DependencyCache::known(DependencyAnalyzer analyzer) {
 }
 
 // If there are too many states, drops all but the current history.
-void DependencyCache::bound() {
+void DependencyCache::limit_states() {
   if (states_.size() > kMostStates) {
     DependencyAnalyzer analyzer = std::move(now_->analyzer);
     states_.clear();
-    now_ = known(std::move(analyzer));
+    now_ = state_of(std::move(analyzer));
   }
 }
 
@@ -39,12 +39,12 @@ std::shared_ptr<const Dependencies> DependencyCache::open(
     const std::shared_ptr<const CommPlan>& plan) {
   auto found = std::ranges::find(now_->opened, plan, &State::Opened::plan);
   if (found == now_->opened.end()) {
-    bound();
+    limit_states();
     ++derived_;
     DependencyAnalyzer analyzer = now_->analyzer;
     auto dependencies = std::make_shared<const Dependencies>(analyzer.open(0, *plan));
     analyzer.shift(-1);
-    now_->opened.push_back({plan, std::move(dependencies), known(std::move(analyzer))});
+    now_->opened.push_back({plan, std::move(dependencies), state_of(std::move(analyzer))});
     found = std::prev(now_->opened.end());
   }
   now_ = found->next;
@@ -57,10 +57,10 @@ void DependencyCache::forget_before(Step step) {
     now_ = found->second;
     return;
   }
-  bound();
+  limit_states();
   DependencyAnalyzer analyzer = now_->analyzer;
   analyzer.forget_before(step);
-  State* const next = known(std::move(analyzer));
+  State* const next = state_of(std::move(analyzer));
   now_->forgotten.emplace(step, next);
   now_ = next;
 }

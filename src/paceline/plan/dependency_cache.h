@@ -15,7 +15,7 @@ namespace paceline::plan {
 /// The dependencies of a step depend only on the step's plan and on the analyzer's history, with
 /// steps counted relative to the step.  The cache is a graph whose nodes are histories; opening a
 /// plan or forgetting steps leads from one history to the next.  A job that repeats its variants,
-/// and whose steps overlap in the same way, returns to known histories and derives no more
+/// and whose steps overlap in the same way, returns to earlier histories and derives no more
 /// dependencies.
 ///
 /// Plans are compared by address, so equal plans must be one object.
@@ -31,7 +31,7 @@ class DependencyCache {
   /// forgets all steps, -1 all but the last opened one.
   void forget_before(Step step);
 
-  /// The number of times that dependencies were derived so far.
+  /// The number of times that dependencies have been derived.
   std::size_t derived() const { return derived_; }
 
  private:
@@ -47,8 +47,8 @@ class DependencyCache {
     std::map<Step, State*> forgotten;
   };
 
-  State* known(DependencyAnalyzer analyzer);
-  void bound();
+  State* state_of(DependencyAnalyzer analyzer);
+  void limit_states();
 
   std::vector<std::unique_ptr<State>> states_;
   State* now_;

@@ -16,22 +16,22 @@
 namespace paceline::plan {
 namespace {
 
-/// The buffer whose tensors name the ranges of `buffer`: the buffer that it shares the layout of,
-/// or itself.
+/// Returns the buffer whose tensor names describe ranges of `buffer`: the buffer whose layout it
+/// has, or `buffer` itself.
 BufferId named_by(const Setup& setup, BufferId buffer) {
   const auto& other = setup.buffers[index_of(buffer)].stands_for;
   return other.has_value() && other->begin == 0 ? other->buffer : buffer;
 }
 
 /// The name and the slice of a tensor.
-struct Named {
+struct NamedSlice {
   std::string name;
   Slice tensor;
 };
 
 /// The tensor's name, with the range of its elements that lie in the slice if not all do, so that
 /// pieces of a tensor have different names.
-std::string part_of(const Named& named, const Slice& slice) {
+std::string part_of(const NamedSlice& named, const Slice& slice) {
   const Elements begin = std::max<Elements>(0, slice.begin - named.tensor.begin);
   const Elements end = std::min(named.tensor.count, slice.begin + slice.count - named.tensor.begin);
   return begin == 0 && end == named.tensor.count
@@ -131,13 +131,13 @@ std::string bytes_text(std::int64_t bytes) {
 
 std::string describe(const Slice& slice, const ModelShape& model, const Setup& setup) {
   const Slice named{named_by(setup, slice.buffer), slice.begin, slice.count};
-  std::optional<Named> first, last;
+  std::optional<NamedSlice> first, last;
   for (std::size_t i = 0; i < setup.parameters.size(); ++i) {
     for (const Slice& tensor : {setup.parameters[i].value, setup.parameters[i].gradient}) {
       if (!overlap(named, tensor)) {
         continue;
       }
-      const Named found{model.parameters[i].name, tensor};
+      const NamedSlice found{model.parameters[i].name, tensor};
       if (!first || tensor.begin < first->tensor.begin) {
         first = found;
       }

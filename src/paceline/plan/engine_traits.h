@@ -12,7 +12,7 @@ namespace paceline::plan {
 struct EngineTraits {
   std::string_view name;
   std::string_view summary;   // one line
-  std::string_view made_for;  // the device whose tensors it moves without copies
+  std::string_view made_for;  // the kind of device whose tensors it moves without copies
   bool moves_cpu = false;     // it moves tensors on the CPU
   bool moves_cuda = false;    // it moves tensors on a GPU
   /// The number of collectives of one communicator that the engine performs at the same time.
@@ -23,7 +23,7 @@ struct EngineTraits {
   /// All ranks must issue the operations of all communicators in one order, since each operation
   /// occupies the GPU until its peers have issued it too.
   bool one_issue_order = false;
-  /// A thread of its own waits for each message in flight.
+  /// The engine has a thread for each message in flight, which waits for that message.
   bool thread_per_message = false;
   std::string_view how_to_get{};  // how to get the engine, if a build may lack it
 

@@ -19,7 +19,8 @@
 namespace paceline::plan {
 
 /// The first op that may be issued on one communicator of a rank.  Of the candidates of all its
-/// communicators, a rank issues the smallest one first.  `place` is the op's place in the program.
+/// communicators, a rank issues the smallest one first.  `place` is the op's position in the
+/// program.
 template <typename Place>
 struct IssueCandidate {
   std::int32_t priority = 0;
@@ -33,7 +34,7 @@ struct IssueCandidate {
 /// one order (EngineTraits::one_issue_order).  False if a communicator has IssueOrder::kPriority,
 /// whose leader chooses that order itself.
 template <class Communicators>
-bool takes_program_order(const Communicators& communicators, bool one_issue_order) {
+bool issues_in_program_order(const Communicators& communicators, bool one_issue_order) {
   return one_issue_order && std::ranges::none_of(communicators, [](const auto& communicator) {
            return communicator.order == IssueOrder::kPriority;
          });
@@ -61,8 +62,8 @@ void require_one_order(const Planner& planner, const PlanInput& input, const Set
 /// - IssueOrder::kAsReady: every member picks its own ops in that way; only
 ///   exchanges are allowed there (`verify`).
 ///
-/// An op is known by its number: its place in program order among the rank's ops on the
-/// communicator, over all steps.  A pick is known by the number of the collective among the
+/// An op is identified by its number: its position in program order among the rank's ops on the
+/// communicator, over all steps.  A pick is identified by the number of the collective among the
 /// collectives of the communicator, which is equal on all members (plan/matching.h).
 class IssueRule {
  public:

@@ -10,20 +10,21 @@ namespace paceline::plan {
 /// The properties of a kernel that executors know without libtorch.
 struct KernelTraits {
   std::string_view name;  // as in plans
-  /// No bytes move: the written memory is the read memory.
+  /// The kernel moves no bytes: the written memory is the read memory.
   bool aliases = false;
-  /// Applies the optimizer to the parameters in its first written slice.
+  /// The kernel applies the optimizer to the parameters in its first written slice.
   bool optimizer = false;
-  /// Is part of the optimizer's step, and is priced at its rate.
+  /// The kernel is part of the optimizer's step, and its time is predicted at the optimizer's rate.
   bool optimizer_step = false;
   /// Operands may be one tensor per parameter instead of a flat slice.
   bool takes_tensors = false;
-  /// Belongs to a codec: it encodes or decodes wire forms.
+  /// The kernel belongs to a codec: it encodes or decodes wire forms.
   bool codes = false;
-  /// Of operands of fixed length, it touches only the elements that its ragged operands name.
+  /// Of its operands of fixed length, the kernel accesses only the elements that its ragged
+  /// operands name.
   bool gathers = false;
-  /// Writes the start values of memory, which depend on nothing.  It may therefore run before the
-  /// first step, and the time limit of a step does not apply to it.
+  /// The kernel writes initial values of memory, which depend on no other values.  It may therefore
+  /// run before the first step, and the time limit of a step does not apply to it.
   bool starts = false;
   /// The number of passes over the bytes that it reads and writes.
   double passes = 1;

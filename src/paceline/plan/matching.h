@@ -12,8 +12,8 @@
 
 namespace paceline::plan {
 
-/// The communication ops of one rank, in the order in which the matching rule pairs them with those
-/// of other ranks.
+/// The communication ops of one rank, in the order in which they are paired with those of other
+/// ranks.
 ///
 /// The n-th collective of a communicator on one member matches the n-th on every other member.  The
 /// n-th message from one rank to another on a communicator matches the n-th message that the other

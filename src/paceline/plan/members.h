@@ -12,7 +12,7 @@ namespace paceline::plan {
 using Rank = std::int32_t;
 
 /// The ranks of a group, which is empty or has ranks at equal distances.  Three numbers describe
-/// it, so a group of a million ranks costs no more memory than one of two.
+/// it, so a group of a million ranks needs no more memory than a group of two.
 class Members {
  public:
   class Iterator {
@@ -56,7 +56,7 @@ class Members {
   Iterator begin() const { return {first_, stride_}; }
   Iterator end() const { return {(*this)[size()], stride_}; }
 
-  /// The place of the rank among the members; nullopt if it is not a member.
+  /// The index of the rank among the members; nullopt if it is not a member.
   std::optional<std::size_t> place_of(Rank rank) const;
   bool contains(Rank rank) const { return place_of(rank).has_value(); }
 

@@ -14,28 +14,28 @@ namespace paceline::plan {
 /// An optimizer with its default constants, as defined by torch.optim if it is there.
 struct Optimizer {
   std::string_view name;  // as named in configurations
-  /// The name of the update rule, which has the optimizer's kernel, state and price.
+  /// The name of the update rule, which determines the optimizer's kernel, state and cost.
   std::string_view rule;
   std::string_view summary;
   /// The buffers of the state, each with one element per element of the parameters.
   std::array<std::string_view, 2> states{};
-  /// The state is momentum; without momentum there is no state.
+  /// Whether the state is a momentum buffer.  Without momentum there is no state.
   bool momentum = false;
-  /// The kernel reads the number of steps.
+  /// Whether the kernel reads the number of steps.
   bool counts_steps = false;
   /// The decay rates of the running averages in `states`.  If one rate applies to both averages,
   /// only the first is given.
   std::array<double, 2> decay_rates{};
   double epsilon = 0;
-  /// Weight decay applies to matrices only, not to biases and normalizations.
+  /// Whether weight decay applies to matrices only, not to biases and normalizations.
   bool decays_matrices_alone = false;
-  /// Each matrix has its own rate, computed from norms over all of its elements; biases and
-  /// normalizations use the learning rate.
+  /// Whether each matrix has its own learning rate, computed from norms over all of its elements;
+  /// biases and normalizations use the common learning rate.
   bool layerwise = false;
 };
 
-/// All optimizers.  A row has everything that executors must know of an optimizer except the kernel
-/// (runtime/kernels/optimizers.cc) and the costs of other programs' kernels
+/// All optimizers.  A row has everything that executors must know about an optimizer except its
+/// kernel (runtime/kernels/optimizers.cc) and the times of other frameworks' kernels
 /// (data/engine_costs.toml).
 ///
 /// sgd: Sutskever et al., ICML 2013.  adam: Kingma & Ba, ICLR 2015, arXiv:1412.6980.  adamw:

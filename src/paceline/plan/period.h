@@ -17,8 +17,8 @@ std::optional<Step> period_of(const Planner& planner, const PlanInput& input, St
 /// period of the variants, because variants may differ in their buffers only.
 Step period_of_work(const Planner& planner, const PlanInput& input);
 
-/// Whether some step of the period has other traffic than each of the `steps` steps from `first`
-/// on: other bytes or calls of a pattern, over all ranks together.
+/// Whether some step of the period has traffic that none of the `steps` steps from `first` on has.
+/// The traffic of a step is the bytes and calls of each pattern, summed over all ranks.
 bool lacks_traffic(const Planner& planner, const PlanInput& input, Step first, Step steps);
 
 }  // namespace paceline::plan

@@ -53,12 +53,12 @@ struct PlanInput {
   OptimizerShape optimizer;
   Rank rank = 0;
   Rank world = 1;
-  RanksPerHost local_world{};             // empty: unknown
+  RanksPerHost local_world{};             // empty: hosts are unknown
   int micro_batches = 1;                  // per step (gradient accumulation)
   bool loss_scaling = false;              // whether the loss is scaled, Note [Loss scaling]
   double clip_norm = 0;                   // largest allowed norm of all gradients; 0: no limit
-  std::optional<LayerProfile> profile{};  // for planners that use times;
-  std::optional<AlphaBeta> alpha_beta{};  // both equal on all ranks
+  std::optional<LayerProfile> profile{};  // layer times, for planners that use them;
+  std::optional<AlphaBeta> alpha_beta{};  // communication times; both are equal on all ranks
 
   /// The hosts of all ranks; one host if they are unknown.
   RanksPerHost hosts() const { return local_world.empty() ? RanksPerHost{world} : local_world; }

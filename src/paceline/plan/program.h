@@ -93,8 +93,8 @@ class SetupBuilder {
   /// the values.
   void shard_optimizer(Rank shards);
 
-  /// Lets the buckets share gradient memory for `slots` of them: bucket i has the place of
-  /// bucket i - `slots`.
+  /// Makes the buckets share gradient memory of `slots` buckets: bucket i uses the memory of bucket
+  /// i - `slots`.
   void fold_gradients(std::size_t slots);
 
   /// Adds a buffer with the layout of the values, and with their type unless another is given.
@@ -172,12 +172,12 @@ inline constexpr std::size_t kMostMessages = 1'000'000;
 ///            copies}: with s the applied scale, 1 where it is not read, and
 ///            norm = sqrt(squares / copies) / (divisor * s), writes
 ///            s * max(1, (norm + 1e-6) / largest norm)
-///   topk     gradients, residual; k values, their k places (I32),
-///            residual; {}: adds the gradients to the residual and takes the k
+///   topk     gradients, residual; k values, their k indices (I32),
+///            residual; {}: adds the gradients to the residual and moves the k
 ///            elements of largest magnitude out of it, of equal ones the
-///            first; places count from the slice's begin and ascend
-///   scatter  [values, places]; 1 slice; {}: zero, plus each value at its
-///            place, added in order
+///            first; indices count from the slice's begin and ascend
+///   scatter  [values, indices]; 1 slice; {}: zero, plus each value at its
+///            index, added in order
 ///   sign     n values; n/8 bytes (I8); {}: one bit each, lowest first, 1
 ///            where the value is at least zero
 ///   unsign   n slices of bytes; n slices; {}: +1 where the bit is 1, else -1
@@ -192,11 +192,11 @@ inline constexpr std::size_t kMostMessages = 1'000'000;
 ///   sign8    n values; n bytes (I8); {}: +1 where the value is at least zero,
 ///            else -1
 ///   unsign8  n slices of bytes; n slices; {}: the sign of each, by the rule of sign8
-///   gtopk_merge  values and places of two ranks, this rank's own values and
-///            places, residual; values, places, own values, residual; {}: the k
-///            largest of the sums by place; own values at other places are added to
+///   gtopk_merge  values and indices of two ranks, this rank's own values and
+///            indices, residual; values, indices, own values, residual; {}: the k
+///            largest of the sums by index; own values at other indices are added to
 ///            the residual
-///   random_k as topk, at places of the tensors that are drawn; {begin, end of
+///   random_k as topk, at indices that are drawn from the tensors; {begin, end of
 ///            each tensor}
 ///   qsgd     n values; n codes and an F32 a block (I8); {levels, block, rank}:
 ///            multiples of the block's norm / levels, rounded at random

@@ -53,7 +53,7 @@ Rank RanksPerHost::most() const {
   return most;
 }
 
-bool RanksPerHost::equal_up_to(std::int64_t ranks) const {
+bool RanksPerHost::has_equal_hosts_up_to(std::int64_t ranks) const {
   return runs_.size() <= 1 || runs_.front().hosts * runs_.front().ranks >= ranks;
 }
 

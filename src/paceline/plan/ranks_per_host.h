@@ -11,7 +11,7 @@
 namespace paceline::plan {
 
 /// The number of ranks on each host, in rank order; the list of hosts may be empty.  Neighboring
-/// hosts of equal size are one entry, so a quarter million of them cost no more memory than one.
+/// hosts of equal size are one entry, so a quarter million of them need no more memory than one.
 class RanksPerHost {
  public:
   struct Run {
@@ -32,10 +32,10 @@ class RanksPerHost {
   const std::vector<Run>& runs() const { return runs_; }
   std::int64_t hosts() const;
   std::int64_t ranks() const;
-  /// The largest number of ranks on a host.
+  /// The number of ranks on the host that has the most.
   Rank most() const;
   /// Whether the hosts of the first `ranks` ranks all have equally many ranks.
-  bool equal_up_to(std::int64_t ranks) const;
+  bool has_equal_hosts_up_to(std::int64_t ranks) const;
 
   /// The number of ranks of each host.
   std::vector<Rank> sizes() const;

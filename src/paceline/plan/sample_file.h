@@ -21,12 +21,12 @@ struct SampleFile {
   int channels = 0, side = 0, classes = 0;
 
   std::int64_t sample_bytes() const { return static_cast<std::int64_t>(channels) * side * side; }
-  std::int64_t pixels_at() const { return kHeaderBytes + 8 * count; }
-  std::int64_t bytes() const { return pixels_at() + count * sample_bytes(); }
+  std::int64_t pixels_offset_bytes() const { return kHeaderBytes + 8 * count; }
+  std::int64_t bytes() const { return pixels_offset_bytes() + count * sample_bytes(); }
 };
 
 /// Reads the header of the file that "mmap:FILE" names.  Throws UsageError if the file cannot be
-/// read, is not of this format, or has another length than its header says.
+/// read, is not of this format, or does not have the length that follows from its header.
 SampleFile read_sample_file(const std::string& data);
 
 /// Returns the FILE of "mmap:FILE".

@@ -21,9 +21,9 @@ using Place = PlanWorld::Place;
 /// changes.  In program order both are monotone, so the order of the visits does not matter.  Under
 /// kPriority the leader's choice depends on timing.  One timing is simulated: the leader picks
 /// among all ops that can become ready before it picks.
-class Overlapped {
+class OverlappedSimulation {
  public:
-  explicit Overlapped(const PlanWorld& world) : world_(world) {
+  explicit OverlappedSimulation(const PlanWorld& world) : world_(world) {
     for (const PlanWorld::MatchedCollective& collective : world.collectives()) {
       absent_.push_back(collective.items.size());
     }
@@ -56,7 +56,7 @@ class Overlapped {
   }
 
  private:
-  /// The ops of one communicator on one rank.
+  /// The communication ops of one rank on one communicator.
   struct Queue {
     IssueRule rule;
     std::vector<std::size_t> items;  // in program order
@@ -241,6 +241,6 @@ class Overlapped {
 
 }  // namespace
 
-void verify_overlapped(const PlanWorld& world) { Overlapped(world).run(); }
+void verify_overlapped(const PlanWorld& world) { OverlappedSimulation(world).run(); }
 
 }  // namespace paceline::plan

@@ -46,8 +46,8 @@ constexpr std::string_view name_of(Pattern pattern) {
   return "";
 }
 
-/// The name under which messages are booked, as patterns are under theirs.
-inline constexpr std::string_view kMessages = "message";
+/// The name of messages in costs and reports, where collectives have the names of their patterns.
+inline constexpr std::string_view kMessageOperation = "message";
 
 inline constexpr std::array kPatterns{Pattern::kAllReduce, Pattern::kReduceScatter,
                                       Pattern::kAllGather, Pattern::kBroadcast};
@@ -55,6 +55,6 @@ inline constexpr std::array kPatterns{Pattern::kAllReduce, Pattern::kReduceScatt
 /// The names of all operations that are measured and fitted, in the order of reports.
 inline constexpr std::array kOperations{
     name_of(Pattern::kAllReduce), name_of(Pattern::kReduceScatter), name_of(Pattern::kAllGather),
-    name_of(Pattern::kBroadcast), kMessages};
+    name_of(Pattern::kBroadcast), kMessageOperation};
 
 }  // namespace paceline::plan

@@ -22,8 +22,9 @@ plan::Picoseconds scaled(plan::Picoseconds time, double factor) {
   return std::llround(static_cast<double>(time) * factor);
 }
 
-/// Returns whether `row` cannot be told from `faster`, which is as fast or faster.  `apart` is the
-/// share of the step by which they must differ; if it is empty, their intervals are compared.
+/// Returns whether the error does not distinguish `row` from `faster`, which is as fast or faster.
+/// `apart` is the share of the step by which they must differ; if it is empty, their intervals are
+/// compared.
 bool is_within(const Advice& faster, const Advice& row, const std::optional<double>& apart) {
   return apart ? row.step <= scaled(faster.step, 1 + *apart) : row.low <= faster.high;
 }
@@ -47,8 +48,8 @@ std::vector<BucketAdvice> buckets_of(const std::vector<Advice>& rows) {
     }
     const Advice& best = *bests[static_cast<std::size_t>(found - all.begin())];
     const auto apart = best.errors && row.errors
-                           ? std::optional(distinguishable_by(*best.errors, *row.errors))
-                           : sizes_distinguishable_by(row.bar);
+                           ? std::optional(least_distinguishable_share(*best.errors, *row.errors))
+                           : least_distinguishable_share_of_sizes(row.bar);
     if (is_within(best, row, apart)) {
       found->like.push_back(*size);
     }
@@ -91,7 +92,7 @@ Advice advice_of(const PredictRequest& job, const Prediction& prediction,
     row.bar.of = nullptr;
   } else if (request.fit) {
     row.errors = request.fit->errors_of(job);
-    const double factor = std::exp(row.errors->reach());
+    const double factor = std::exp(row.errors->half_width());
     row.bar = {.share = factor - 1, .validated = true};
     row.low = scaled(step, 1 / factor);
     row.high = scaled(step, factor);
@@ -102,10 +103,10 @@ Advice advice_of(const PredictRequest& job, const Prediction& prediction,
   return row;
 }
 
-bool alike(const Advice& faster, const Advice& row) {
+bool is_indistinguishable(const Advice& faster, const Advice& row) {
   const auto apart = faster.errors && row.errors
-                         ? std::optional(distinguishable_by(*faster.errors, *row.errors))
-                         : distinguishable_by(faster.bar, row.bar);
+                         ? std::optional(least_distinguishable_share(*faster.errors, *row.errors))
+                         : least_distinguishable_share(faster.bar, row.bar);
   return faster.bar.known() && row.bar.known() && is_within(faster, row, apart);
 }
 
@@ -117,7 +118,7 @@ const Advice& AdviceTable::winner() const {
   };
   const Advice* best = nullptr;
   for (const Advice& row : rows) {
-    if (row.like_best && row.bar.validated && (best == nullptr || error(row) < error(*best))) {
+    if (row.ties_with_best && row.bar.validated && (best == nullptr || error(row) < error(*best))) {
       best = &row;
     }
   }
@@ -165,7 +166,7 @@ AdviceTable advise(const AdviseRequest& request) {
   }
   std::ranges::stable_sort(table.rows, {}, &Advice::step);
   for (Advice& row : table.rows) {
-    row.like_best = alike(table.rows.front(), row);
+    row.ties_with_best = is_indistinguishable(table.rows.front(), row);
   }
   table.buckets = buckets_of(table.rows);
   return table;

@@ -13,13 +13,12 @@
 
 namespace paceline::predict {
 
-/// The largest number of ranks for which parameter servers are priced: more take minutes.
+/// The largest number of ranks for which parameter servers are simulated: more take minutes.
 inline constexpr plan::Rank kMostServers = 16;
 
 struct AdviseRequest {
   PredictRequest job;  // its strategy and bucket_mb are ignored
-  /// The fit to what was measured of the job; the prices of `job` come from it.  Null: nothing was
-  /// measured.
+  /// The fit to measurements of the job, which gives `job` its costs.  Null: nothing was measured.
   std::shared_ptr<const MeasuredFit> fit{};
   /// Sizes in MiB of buckets, and of partitions, for the strategies that have them.  Each partition
   /// size is tried with a credit of once and of four times that size.
@@ -28,9 +27,9 @@ struct AdviseRequest {
   /// Whether to also compare strategies whose parameters differ from those of one large batch.
   bool any_update = false;
   /// The error of a prediction, as a share of the step.  Empty: the error of the fit, or without a
-  /// fit the error known for the strategy's family (predict/error_bar.h).  Two strategies are told
-  /// apart if they differ by distinguishable_by(), or, if that is empty, if their intervals do not
-  /// overlap.
+  /// fit the error known for the strategy's family (predict/error_bar.h).  Two strategies count as
+  /// different if they differ by the share that published pairs give, or, without such a share, if
+  /// their intervals do not overlap.
   std::optional<double> error{};
 };
 
@@ -41,7 +40,7 @@ struct Advice {
   ErrorBar bar;
   std::optional<StepErrors> errors{};   // if the step comes from measured figures
   plan::Picoseconds low = 0, high = 0;  // the step less and plus its error
-  bool like_best = false;               // whether the error does not tell it from the first row
+  bool ties_with_best = false;          // whether the error covers its difference from row 1
   strategies::Guarantee guarantee = strategies::Guarantee::kExact;
 };
 
@@ -54,7 +53,7 @@ struct Unfit {
 struct BucketAdvice {
   std::string strategy;      // the strategy without its size
   double best = 0;           // the first of the fastest sizes
-  std::vector<double> like;  // sizes not told apart from the best, which is included
+  std::vector<double> like;  // sizes whose difference from the best is within the error
   double worst = 0;
   double worst_ratio = 1;  // the step at `worst` over that at `best`
 };
@@ -65,10 +64,10 @@ struct AdviceTable {
   std::vector<BucketAdvice> buckets;       // sorted by their best step
   std::vector<records::Warning> warnings;  // of all predictions, without repetition
 
-  /// Returns the recommended row.  Among the rows that cannot be told from the first, it is the
-  /// validated one with the smallest error bar; if several are equal, the first of them.  For steps
-  /// from measured figures, the error that counts is that of the strategy, which is 0 if the
-  /// strategy was measured.  Without a validated row, the first row.
+  /// Returns the recommended row.  Among the rows whose difference from the first is within the
+  /// error, it is the validated one with the smallest error bar; if several are equal, the first of
+  /// them.  For steps from measured figures, the compared error is that of the strategy, which is 0
+  /// if the strategy was measured.  Without a validated row, the first row.
   const Advice& winner() const;
 };
 
@@ -92,11 +91,12 @@ AdviceTable advise(const AdviseRequest& request);
 Advice advice_of(const PredictRequest& job, const Prediction& prediction,
                  const AdviseRequest& request);
 
-/// Returns whether the error bars do not tell `row` from `faster`, which is as fast or faster.
-/// False if either has no error bar.
-bool alike(const Advice& faster, const Advice& row);
+/// Returns whether the difference between `row` and `faster`, which is as fast or faster, is within
+/// their errors.  False if either has no error bar.
+bool is_indistinguishable(const Advice& faster, const Advice& row);
 
-/// Returns the effect of a strategy's update that a user must know; empty if it has that of bsp.
+/// Returns how a strategy's update differs from that of bsp, as a text for the user; empty if it
+/// does not.
 std::string_view caution(strategies::Guarantee guarantee);
 
 }  // namespace paceline::predict

@@ -11,9 +11,9 @@ struct BatchTime {
   double time = 0;  // in any unit
 };
 
-/// Returns the time of another micro-batch on the line through two: a fixed part and a part for
-/// each sample.  Fewer samples than the smaller batch take at least their share of its time.  More
-/// samples than the larger batch take at least its time.
+/// Returns the time of another micro-batch by linear interpolation between two times: a fixed part
+/// and a part for each sample.  Fewer samples than the smaller batch take at least their share of
+/// its time.  More samples than the larger batch take at least its time.
 inline double time_on_line(const BatchTime& least, const BatchTime& most, int batch_size) {
   const double line = least.time + (most.time - least.time) * (batch_size - least.batch_size) /
                                        (most.batch_size - least.batch_size);

@@ -9,7 +9,7 @@
 namespace paceline::predict {
 namespace {
 
-/// Returns whether, on `actor`, some communication of step 1 may end after the first Forward of
+/// Returns whether, on `actor`, some communication of step 1 may end after the first Forward op of
 /// step 2 has begun.
 bool crosses(const simulator::Job& job, const simulator::Actor& actor) {
   if (!actor.trains || actor.steps.size() < 4) {
@@ -24,7 +24,7 @@ bool crosses(const simulator::Job& job, const simulator::Actor& actor) {
   std::vector<char> before(job.items.size(), 0);
   before[forward] = 1;
   for (simulator::ItemId id = forward; id-- > first;) {
-    for (const simulator::ItemId later : job.behind_of(id)) {
+    for (const simulator::ItemId later : job.dependents_of(id)) {
       if (later <= forward && before[later] != 0) {
         before[id] = 1;
       }
@@ -59,7 +59,7 @@ bool begins_early(const simulator::Job& job) {
   while (!found.empty()) {
     const simulator::ItemId id = found.back();
     found.pop_back();
-    std::ranges::for_each(job.behind_of(id), reach);
+    std::ranges::for_each(job.dependents_of(id), reach);
     for (const simulator::TransferId t : job.transfers_of(job.items[id])) {
       std::ranges::for_each(job.items_of(job.transfers[t]), reach);
     }

@@ -22,8 +22,8 @@ struct Bound {
 ///
 ///   max(compute, forward + first gradient + wire)
 ///
-/// Otherwise the bound is max(compute, wire).  Latencies, software costs, kernels, and what compute
-/// and communication take from each other are left out.
+/// Otherwise the bound is max(compute, wire).  The bound leaves out latencies, software costs,
+/// kernels, and the slow-down of compute and communication by each other.
 Bound bound_of(const simulator::Job& job, const simulator::Costs& costs);
 
 }  // namespace paceline::predict

@@ -37,7 +37,8 @@ std::optional<plan::Pattern> pattern_of(const std::string& operation) {
   return std::nullopt;
 }
 
-/// The name of the devices of a record whose hosts have one kind of them; empty: not known.
+/// Returns the name of a record's devices if its hosts have only one kind; empty if it is not
+/// known.
 std::string device_of(const CommRecord& record) {
   for (const records::HostEnvironment& host : record.environment.hosts) {
     const std::string gpus = records::fact_of(host.facts, "gpus");  // "8 x NVIDIA A100"
@@ -76,7 +77,7 @@ class Calibration {
     choose_hosts();
     choose_device();
     for (CommRecord& record : usable_) {
-      place(record);
+      complete_ranks_per_host(record);
     }
     choose_device_link();
     fit_scope(LinkScope::kDevices);
@@ -98,7 +99,7 @@ class Calibration {
           std::ranges::find(plan::kOperations, record.operation) != plan::kOperations.end();
       if (!known) {
         skipped.insert(record.operation + ", which no plan has");
-      } else if (record.found_wrong()) {
+      } else if (record.has_wrong_values()) {
         skipped.insert(record.operation + " with wrong values");
       } else if (!record.has_bandwidth() || !record.valid.value_or(record.link.empty())) {
         skipped.insert(record.operation + (record.has_bandwidth()
@@ -215,7 +216,7 @@ class Calibration {
                     rate * 1e-9, out_.cluster.device.name));
   }
 
-  void place(CommRecord& record) const {
+  void complete_ranks_per_host(CommRecord& record) const {
     if (record.ranks_per_host.empty()) {
       const auto counts = cluster::ranks_per_host(out_.cluster, record.ranks);
       record.ranks_per_host.assign(counts.begin(), counts.end());
@@ -231,8 +232,8 @@ class Calibration {
                                [&](const CommRecord& it) { return scope_of(it) == scope; });
   }
 
-  /// The link of the scope, added where the cluster has none; its rate is the largest bus
-  /// bandwidth.
+  /// Returns the link of the scope.  If the cluster has none, adds one whose rate is the largest
+  /// measured bus bandwidth.
   cluster::ClusterLink& link_of(LinkScope scope, bool& was_given) {
     auto& links = out_.cluster.links;
     const auto found = std::ranges::find(links, scope, &cluster::ClusterLink::scope);

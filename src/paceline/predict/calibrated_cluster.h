@@ -10,11 +10,11 @@
 #include "paceline/predict/link_calibration.h"
 #include "paceline/records/comm_record.h"
 
-// A cluster file from what was measured of its collectives.
+// Makes a cluster file from measured times of collectives.
 
 namespace paceline::predict {
 
-/// What is known of a cluster beside its measured collectives.
+/// Facts about a cluster that do not come from its measured collectives.
 struct ClusterFacts {
   /// Its links and devices; its hosts too where `hosts` is empty.
   std::optional<cluster::Cluster> base{};
@@ -41,11 +41,11 @@ struct CalibratedCluster {
   std::vector<std::string> notes;  // what is left out, a sentence each
 };
 
-/// The cluster of the facts with the constants of the engine's model fitted to `records`
+/// Returns the cluster of the facts, with the constants of the engine's model fitted to `records`
 /// (predict/link_calibration.h), and with alpha-beta fits by size of each operation.  Records
-/// inside one host are of the device link, the others of the network.  The fits price the measured
-/// numbers of ranks; others follow the engine's model (cluster/measured.cc).  Throws UsageError
-/// where nothing can be fitted.
+/// inside one host belong to the device link, the others to the network.  The fits give the time of
+/// a collective on the measured numbers of ranks; other numbers of ranks follow the engine's model
+/// (cluster/measured.cc).  Throws UsageError if nothing can be fitted.
 CalibratedCluster calibrated_cluster(std::span<const records::CommRecord> records,
                                      const ClusterFacts& facts, const std::string& source);
 

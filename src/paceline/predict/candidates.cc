@@ -93,7 +93,7 @@ std::vector<std::string> candidates(const AdviseRequest& request, std::size_t ho
   if (several) {
     all.add_schedules("+hierarchical");
   }
-  // Servers hold different shares, so no rank can stand for another, and pricing takes long.
+  // Servers hold different shards, so no rank can represent another, and the simulation takes long.
   if (request.job.ranks > 1 && request.job.ranks <= kMostServers) {
     all.add_servers("");
     if (several) {

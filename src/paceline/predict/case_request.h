@@ -13,7 +13,7 @@
 namespace paceline::predict {
 
 /// Returns the request for the case's job on `cluster`, without its network, which put_profile(),
-/// plan::network_shape() or set_tables() give.  A case with an emulated link is priced for that
+/// plan::network_shape() or set_tables() give.  A case with an emulated link is predicted for that
 /// link.
 PredictRequest request_of(const cases::Case& configuration, cluster::Cluster cluster);
 

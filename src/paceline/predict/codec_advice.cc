@@ -102,7 +102,8 @@ CodecTable weigh_codecs(const AdviseRequest& request) {
       row.coding = program.coding(codec);
       row.break_even = break_even(table.plain.bytes - row.bytes, row.coding);
       row.change = static_cast<double>(row.step - plain.step) / static_cast<double>(plain.step);
-      row.like_none = plain.step <= best.step ? alike(plain, best) : alike(best, plain);
+      row.ties_with_no_codec = plain.step <= best.step ? is_indistinguishable(plain, best)
+                                                       : is_indistinguishable(best, plain);
       table.rows.push_back(std::move(row));
     } catch (const UsageError& error) {
       table.unfit.push_back({codec.codec, error.what()});

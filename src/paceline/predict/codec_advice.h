@@ -8,7 +8,8 @@
 
 #include "paceline/predict/advise.h"
 
-// Whether a codec pays, by the coding times that `paceline profile --codecs` has measured.
+// Compares the coding times that `paceline profile --codecs` has measured with the communication
+// time that each codec saves.
 
 namespace paceline::predict {
 
@@ -24,8 +25,9 @@ struct CodecAdvice {
   plan::Picoseconds step = 0;     // the predicted step of `strategy`
   plan::Picoseconds exposed = 0;  // the part of it that communication adds
   double change = 0;              // of the step, relative to fusion without a codec
-  /// Whether the error bars do not tell the step from that without a codec (as in an AdviceTable).
-  bool like_none = false;
+  /// Whether the difference from the step without a codec is within the error (as in an
+  /// AdviceTable).
+  bool ties_with_no_codec = false;
 };
 
 struct CodecTable {
@@ -38,8 +40,8 @@ struct CodecTable {
 /// and infinite if coding takes no time.
 std::optional<double> break_even(std::int64_t saved_bytes, plan::Picoseconds coding);
 
-/// Prices the codecs of `request.job.codecs`, in their order.  Returns no rows if there are no
-/// codecs or the job has one rank.  Throws UsageError for an impossible job.
+/// Predicts the step with each of `request.job.codecs`, in their order.  Returns no rows if there
+/// are no codecs or the job has one rank.  Throws UsageError for an impossible job.
 CodecTable weigh_codecs(const AdviseRequest& request);
 
 }  // namespace paceline::predict

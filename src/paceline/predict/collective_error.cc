@@ -14,13 +14,14 @@ namespace {
 
 using cluster::CollectiveCall;
 
-/// What times were compared with the model.
+/// The sizes and numbers of ranks of the measured times with which the model was compared.
 struct ComparedTimes {
   std::int64_t from_bytes = 0, to_bytes = 0;
   int least_ranks = 0, most_ranks = 0;
 };
 
-/// Doublings of the modelled time from the nearest compared size to the asked one.
+/// Returns the absolute log2 of the modelled time at the asked size over that at the nearest
+/// compared size.
 double doublings_of_time(const CollectiveCall& call, const ComparedTimes& compared,
                          const cluster::Machine& model, const EngineCosts& engine) {
   CollectiveCall nearest = call;
@@ -29,7 +30,7 @@ double doublings_of_time(const CollectiveCall& call, const ComparedTimes& compar
                             collective_s(nearest, model, engine.costs)));
 }
 
-std::optional<double> reach_of(std::optional<double> percent) {
+std::optional<double> log_error_of(std::optional<double> percent) {
   return percent ? std::optional(std::log1p(*percent / 100)) : std::nullopt;
 }
 
@@ -67,8 +68,9 @@ std::optional<double> error_of_collective(const CollectiveCall& call,
                 .most_ranks = error.most_ranks};
   }
   if (calibration != nullptr) {
-    own = calibration->error_percent ? reach_of(calibration->error_percent) : own;
-    of_ranks = calibration->doubling_percent ? reach_of(calibration->doubling_percent) : of_ranks;
+    own = calibration->error_percent ? log_error_of(calibration->error_percent) : own;
+    of_ranks =
+        calibration->doubling_percent ? log_error_of(calibration->doubling_percent) : of_ranks;
     const auto [least, most] = std::ranges::minmax(calibration->ranks);
     compared = {.from_bytes = calibration->from_bytes,
                 .to_bytes = calibration->to_bytes,

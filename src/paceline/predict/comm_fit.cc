@@ -26,16 +26,17 @@ cluster::LinkFit to_plan(const CommRecord& of, const stats::LineFit& fit) {
           .ranks_per_host = of.ranks_per_host};
 }
 
-constexpr std::int64_t kShort = 1024;  // bytes whose time is all latency
+constexpr std::int64_t kShortMessageBytes = 1024;  // bytes whose time is all latency
 
-// One way, of a link that no file describes: half of the smallest short message's time, since the
-// message's two directions and the engine are in it; 0 where none was measured.
+// Returns the one-way latency of a link that no file describes: half of the smallest short
+// message's time, because that time contains the message's two directions and the engine.  Returns
+// 0 if no short message was measured.
 plan::Picoseconds latency_of(std::span<const CommRecord> records) {
   double least_ns = 0;
   std::int64_t bytes = 0;
   for (const CommRecord& r : records) {
-    if (r.operation == plan::kMessages && r.wrong_elements.value_or(0) == 0 && r.bytes <= kShort &&
-        (bytes == 0 || r.bytes < bytes)) {
+    if (r.operation == plan::kMessageOperation && r.wrong_elements.value_or(0) == 0 &&
+        r.bytes <= kShortMessageBytes && (bytes == 0 || r.bytes < bytes)) {
       bytes = r.bytes;
       least_ns = r.quantile_ns(0);
     }
@@ -119,8 +120,8 @@ std::string write_fits(const FitFile& file, const std::vector<cluster::ClusterHo
       .links = {link_of(records, std::move(fits))}};
   write_atomically(file.path, cluster::to_toml(measured));
   if (measured.links.front().latency_ps == 0) {
-    what +=
-        fmt::format("; the link's latency is 0: no message of at most {} B was measured", kShort);
+    what += fmt::format("; the link's latency is 0: no message of at most {} B was measured",
+                        kShortMessageBytes);
   }
   return fmt::format("fits in {}: {}", file.path, what);
 }

@@ -61,7 +61,8 @@ void check_predictable(const cases::Case& c, const PredictRequest& request) {
   }
 }
 
-PredictRequest priced_case(const cases::Case& c, const std::optional<cluster::Cluster>& cluster) {
+PredictRequest request_of_case(const cases::Case& c,
+                               const std::optional<cluster::Cluster>& cluster) {
   PredictRequest request = request_of(c, cluster.value_or(cluster::Cluster{}));
   if (emulates_links(c)) {
     request.cluster = {};
@@ -98,7 +99,7 @@ double measured_s(const Compared& it, plan::Step period) {
 void predict_case(const std::optional<cluster::Cluster>& cluster, Compared& it) {
   it.measured_s = stats::median(it.steps);
   try {
-    PredictRequest request = priced_case(it.configuration, cluster);
+    PredictRequest request = request_of_case(it.configuration, cluster);
     if (!is_timed(request) && !it.compute_only.empty()) {
       const double samples =
           it.examples.empty() ? it.configuration.batch_size : stats::mean(it.examples);

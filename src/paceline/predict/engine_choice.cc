@@ -37,15 +37,15 @@ std::string engine_of(const std::string& asked, const cluster::Cluster& cluster,
   return engines.size() == 1 ? engines.front() : std::string(plan::engine_for(device).name);
 }
 
-const EngineCosts& priced_engine(const CostTable& costs, const std::string& asked,
-                                 const cluster::Cluster& cluster) {
+const EngineCosts& costs_of_engine(const CostTable& costs, const std::string& asked,
+                                   const cluster::Cluster& cluster) {
   const EngineCosts& engine = costs.engine(engine_of(asked, cluster));
   return engine.bound ? costs.engine(engine_of("", cluster)) : engine;
 }
 
 void check_fits(const cluster::Cluster& cluster, const std::string& engine,
                 const cluster::Machine& machine, std::vector<records::Warning>& warnings) {
-  if (cluster::prices_collectives(machine)) {
+  if (cluster::has_collective_fit(machine)) {
     return;
   }
   auto engines = fitted_engines(cluster);
@@ -70,7 +70,7 @@ void check_fits(const cluster::Cluster& cluster, const std::string& engine,
 void check_scale(const EngineCosts& engine, plan::Rank ranks, const cluster::Machine& machine,
                  std::vector<records::Warning>& warnings) {
   if (engine.most_ranks == 0 || ranks <= engine.most_ranks ||
-      cluster::prices_collectives(machine)) {
+      cluster::has_collective_fit(machine)) {
     return;
   }
   warnings.push_back(

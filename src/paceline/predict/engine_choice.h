@@ -17,10 +17,10 @@ namespace paceline::predict {
 std::string engine_of(const std::string& asked, const cluster::Cluster& cluster,
                       std::string_view device = "cuda");
 
-/// Returns the costs of the engine that is asked for.  For a bound, returns those of the cluster's
-/// own engine, whose plan the bound prices.
-const EngineCosts& priced_engine(const CostTable& costs, const std::string& asked,
-                                 const cluster::Cluster& cluster);
+/// Returns the costs of the engine that is asked for.  If that is a bound, returns the costs of the
+/// cluster's own engine, whose plan the bound simulates.
+const EngineCosts& costs_of_engine(const CostTable& costs, const std::string& asked,
+                                   const cluster::Cluster& cluster);
 
 /// If `machine` holds no fit of collectives, warns of the cluster's fits with other engines.
 /// Throws UsageError if measured fits were asked for by name.
@@ -38,8 +38,8 @@ bool is_of_another_device(const std::string& profiled, const cluster::Cluster& c
                           const std::string& engine);
 
 /// Warns if layers were measured on a device `profiled` (cpu, cuda) of another kind than the
-/// cluster's.  Those are known by their name, or, without a name, by an engine that moves only GPU
-/// memory.
+/// cluster's.  The kind of the cluster's devices follows from their name, or, without a name, from
+/// an engine that moves only GPU memory.
 void check_device(const std::string& profiled, const cluster::Cluster& cluster,
                   const std::string& engine, std::vector<records::Warning>& warnings);
 

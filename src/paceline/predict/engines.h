@@ -7,9 +7,9 @@
 
 #include "paceline/cluster/machine.h"
 
-// What software and devices cost if nothing was measured: the contents of data/engine_costs.toml or
-// of a file of the same form.  The file gives the unit of each key, and for each table the source
-// and whether it was fitted.
+// The costs of software and devices where nothing was measured: the contents of
+// data/engine_costs.toml or of a file of the same form.  The file gives the unit of each key, and
+// for each table the source and whether it was fitted.
 
 namespace paceline::predict {
 
@@ -24,19 +24,19 @@ struct EngineCosts {
   plan::Picoseconds module_call = 0;  // host time, predict/launch_overhead.h
   double module_call_spread = 0;      // between ranks, as a share of module_call
   double tcp_s_per_byte = 0;          // host time beside the card's time
-  /// The share of the rate between a host's devices that collectives reach, and the share of that
-  /// which is left while devices compute; 0: as the cluster file has it.
+  /// The share of the rate between a host's devices that collectives achieve, and the share of that
+  /// which remains while devices compute; 0: as the cluster file has it.
   double device_share = 1, under_compute = 0;
   bool published = false;  // a published program, which must be asked for by name
-  /// Whether this is a bound: the cluster's own engine, whose collectives cost nothing but the time
-  /// of their bytes at the links' rates.
+  /// Whether this is a lower bound: it has the cluster's own engine, and a collective takes only
+  /// the time of its bytes at the links' rates.
   bool bound = false;
   /// Whether the messages that a computing host sends and receives over TCP/IP share one rate, that
   /// of its network cards.
   bool tcp_copies = false;
   plan::Rank most_ranks = 0;  // most ranks in the fitted data; 0: no limit
 
-  /// The name of the engine that runs: its own, or that of the engine of which this is a version.
+  /// Returns the name of the engine whose fits and plan traits hold: its own name, or `version_of`.
   const std::string& runs_on() const { return version_of.empty() ? name : version_of; }
 };
 
@@ -50,7 +50,7 @@ struct OptimizerCosts {
   double passes = 1, fused_passes = 1;
 };
 
-/// What programs reach of a device's data sheet: shares of its rates, and factors on layer times.
+/// The shares of a device's data-sheet rates that programs achieve, and factors on layer times.
 struct RooflineCosts {
   double copy_share = 1, product_share = 1;
   double backward_per_forward = 1;

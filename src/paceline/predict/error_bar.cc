@@ -20,12 +20,13 @@ namespace {
 constexpr double kGiga = 1e9;
 
 double message_seconds(std::int64_t bytes, const cluster::Machine& machine) {
-  cluster::Price price;
-  price.add(cluster::message_stage(bytes, true, machine));
-  return plan::seconds_of(cluster::alone(price, {.ranks = 2, .hosts = 2}, machine));
+  cluster::StagedCost staged_cost;
+  staged_cost.add(cluster::message_stage(bytes, true, machine));
+  return plan::seconds_of(cluster::alone(staged_cost, {.ranks = 2, .hosts = 2}, machine));
 }
 
-/// Returns which messages a fit prices otherwise than in the validated range; empty if none.
+/// Returns which messages the machine's fit times differently than in the validated range, as text;
+/// empty if none.
 std::string unlike_messages(const FamilyErrors& family, const cluster::Machine& machine) {
   const ValidatedRange& range = family.range;
   if (!range.messages) {
@@ -63,8 +64,8 @@ std::string unlike_network(const FamilyErrors& family, const cluster::LinkModel&
 }
 
 /// Returns what in the request differs from the validated range; empty if nothing does.
-std::string unlike(const FamilyErrors& family, const PredictRequest& request,
-                   const cluster::Machine& machine) {
+std::string unvalidated_reason(const FamilyErrors& family, const PredictRequest& request,
+                               const cluster::Machine& machine) {
   const ValidatedRange& range = family.range;
   const std::string& device = request.cluster.device.name;
   if (device != range.device) {
@@ -124,24 +125,25 @@ ErrorBar error_bar_of(const PredictRequest& request, const cluster::Machine& mac
     return {.why = "the one published table with embedding rows is predicted far too fast"};
   }
   const FamilyErrors* family = family_of(strategies::strategy_of(request));
-  const std::string why = family == nullptr ? "such strategies" : unlike(*family, request, machine);
+  const std::string why =
+      family == nullptr ? "such strategies" : unvalidated_reason(*family, request, machine);
   const bool validated = family != nullptr && why.empty();
   const FamilyErrors* of = validated ? family : &largest_errors();
   return {.share = of->p90_percent / 100, .validated = validated, .of = of, .why = why};
 }
 
-std::optional<double> distinguishable_by(const ErrorBar& one, const ErrorBar& other) {
+std::optional<double> least_distinguishable_share(const ErrorBar& one, const ErrorBar& other) {
   const bool compared = one.validated && other.validated && one.of != nullptr &&
                         one.of == other.of && one.of->pairs > 0;
   return compared ? std::optional(one.of->pair_p90_percent / 100) : std::nullopt;
 }
 
-std::optional<double> sizes_distinguishable_by(const ErrorBar& bar) {
+std::optional<double> least_distinguishable_share_of_sizes(const ErrorBar& bar) {
   if (bar.known() && bar.of == nullptr) {
     return std::nullopt;
   }
   if (bar.validated && bar.of->pairs_of_bucket_sizes) {
-    return distinguishable_by(bar, bar);
+    return least_distinguishable_share(bar, bar);
   }
   double largest = 0;
   for (const FamilyErrors& family : error_table().families) {
@@ -152,7 +154,7 @@ std::optional<double> sizes_distinguishable_by(const ErrorBar& bar) {
   return largest / 100;
 }
 
-std::optional<records::ErrorBar> recorded(const ErrorBar& bar, std::int64_t step_ns) {
+std::optional<records::ErrorBar> error_bar_record(const ErrorBar& bar, std::int64_t step_ns) {
   if (bar.has_nothing_to_print()) {
     return std::nullopt;
   }

@@ -11,8 +11,7 @@
 
 namespace paceline::predict {
 
-/// The conditions under which a family's published cells ran, as the files of clusters/ describe
-/// them.
+/// The conditions of a family's published experiments, as the files of clusters/ describe them.
 struct ValidatedRange {
   std::string device;
   double least_bytes_per_s = 0, most_bytes_per_s = 0;  // of a host's network link
@@ -20,7 +19,8 @@ struct ValidatedRange {
   std::string engine;
   std::vector<std::string> optimizers;
   bool messages = false;  // whether its strategies send messages
-  /// The bytes/s of a message after the engine's start time; 0: the links price messages.
+  /// The bytes/s of a message after the engine's start time; 0: the time of messages follows from
+  /// the links.
   double message_bytes_per_s = 0;
 };
 

@@ -22,8 +22,8 @@ double memory_rate(const PredictRequest& request) {
          request.cluster.device.memory_bytes_per_s.value_or(0);
 }
 
-/// Returns the factor by which a given rate of one device stretches the profile and its update
-/// alike.
+/// Returns the factor by which both the profile's layer times and its update time are scaled, so
+/// that one device has the given rate.
 double stretch_of(const PredictRequest& request) {
   if (!request.profile || !request.samples_per_s || request.batch_size == 0 ||
       !is_device_rate(*request.samples_per_s)) {
@@ -159,7 +159,8 @@ double update_bytes(const plan::PlanInput& input) {
 
 std::vector<cluster::KernelCost> kernels_of(const PredictRequest& request,
                                             const plan::PlanInput& input) {
-  const EngineCosts& engine = priced_engine(request.cost_table(), request.engine, request.cluster);
+  const EngineCosts& engine =
+      costs_of_engine(request.cost_table(), request.engine, request.cluster);
   // In a published program on a rank that exchanges nothing, launches hide behind the backward
   // pass.
   const bool launches = request.unfused || (engine.from_python && request.ranks > 1 &&

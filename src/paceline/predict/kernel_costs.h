@@ -7,7 +7,7 @@
 #include "paceline/plan/plan_input.h"
 #include "paceline/predict/predict_request.h"
 
-// What a request's kernels cost: those of the optimizer, and all others.
+// Computes the costs of a request's kernels: those of the optimizer, and all others.
 
 namespace paceline::predict {
 

@@ -5,6 +5,9 @@
 #include <cmath>
 #include <optional>
 #include <utility>
+#include <vector>
+
+#include <fmt/format.h>
 
 #include "paceline/base/error.h"
 #include "paceline/stats/order_statistics.h"
@@ -75,7 +78,7 @@ LaunchedProfile with_launch_overhead(const plan::NetworkShape& network, plan::La
 
 double slowest_call(double per_call, double spread, plan::Rank ranks) {
   constexpr plan::Rank kMost = 64;
-  return per_call * (1 + spread * stats::slowest_of(std::min(ranks, kMost)));
+  return per_call * (1 + spread * stats::slowest_delay_sd(std::min(ranks, kMost)));
 }
 
 void add_launch_overhead(const plan::NetworkShape& network, double seconds_per_call, double spread,
@@ -91,6 +94,28 @@ void add_launch_overhead(const plan::NetworkShape& network, double seconds_per_c
 std::int64_t slowed_rate(std::int64_t bytes_per_s, double seconds_per_byte) {
   const auto rate = static_cast<double>(bytes_per_s);
   return std::llround(rate / (1 + rate * seconds_per_byte));
+}
+
+void warn_of_launches(const plan::NetworkShape& network, const EngineCosts& engine,
+                      const cluster::SoftwareCosts& software,
+                      std::vector<records::Warning>& warnings) {
+  if (!engine.published || software.kernels.empty()) {
+    return;
+  }
+  const double launches_s = plan::seconds_of(software.kernels.front().launch_per_tensor) *
+                            static_cast<double>(network.model.parameters.size());
+  if (launches_s == 0) {
+    return;
+  }
+  warnings.push_back(
+      {.code = "launches-of-a-published-program",
+       .seen = fmt::format("{:.1f} ms of the step launch the update of each tensor, which one rank "
+                           "alone does not wait for",
+                           launches_s * 1e3),
+       .why = fmt::format("engine {} is the program of {}, which waits for the last collective "
+                          "before it launches them from Python",
+                          engine.name, engine.source),
+       .advice = fmt::format("give --engine {} for a program of today", engine.runs_on())});
 }
 
 }  // namespace paceline::predict

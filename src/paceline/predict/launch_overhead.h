@@ -2,9 +2,13 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
+#include "paceline/cluster/machine.h"
 #include "paceline/plan/networks/network_shape.h"
 #include "paceline/plan/profile.h"
+#include "paceline/predict/engines.h"
+#include "paceline/records/run_record.h"
 #include "paceline/simulator/simulate.h"
 
 namespace paceline::predict {
@@ -38,6 +42,12 @@ double slowest_call(double per_call, double spread, plan::Rank ranks);
 /// device link's slow-down by compute, which is absent while the device waits.
 void add_launch_overhead(const plan::NetworkShape& network, double seconds_per_call, double spread,
                          plan::Rank ranks, simulator::Costs& costs);
+
+/// Warns if the engine is of a published program that launches an update for each tensor after the
+/// last collective.
+void warn_of_launches(const plan::NetworkShape& network, const EngineCosts& engine,
+                      const cluster::SoftwareCosts& software,
+                      std::vector<records::Warning>& warnings);
 
 /// Returns the rate in bytes/s of a network card whose host spends `seconds_per_byte` on every byte
 /// while the card waits.

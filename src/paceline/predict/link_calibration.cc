@@ -23,11 +23,11 @@ namespace {
 using cluster::ClusterLink;
 using cluster::LinkScope;
 
-// Standard deviations of logarithms before anything is measured, and of a measured time about the
-// model.
+// Standard deviations of logarithms: of the constants before anything is measured, and of a
+// measured time around the model.
 constexpr double kOfGivenRate = 0.35, kOfUnknownRate = 1.5;
 constexpr double kOfALatency = 1, kOfATime = 0.1;
-/// A constant is determined where its standard deviation is at most so much of that before.
+/// A constant is determined if the fit leaves at most this share of its standard deviation.
 constexpr double kMostLeft = 0.5;
 /// The model is not what was measured where it is further from the times (root mean square).
 constexpr double kMostMissed = 1.5;
@@ -89,7 +89,8 @@ std::vector<Constant> constants_of(const LinkToCalibrate& of, const cluster::Clu
   return constants;
 }
 
-/// Of a rate and of latencies those that fit best, from which the fit starts.
+/// Returns the pair of a rate and of latencies with the smallest objective, from which the fit
+/// starts.
 std::vector<double> best_start(const stats::Residuals& residuals,
                                const std::vector<double>& prior) {
   std::vector<double> best(prior.size());
@@ -158,7 +159,7 @@ class LinkModelFit {
     }
   }
 
-  /// Logarithms of what the model makes of each time.
+  /// Returns the logarithm of the modelled over the measured time, for each time.
   std::vector<double> errors(std::span<const MeasuredTime> times) const {
     const cluster::Machine machine = machine_for(cluster_, engine_);
     std::vector<double> out;
@@ -234,7 +235,7 @@ void check_rate(const LinkToCalibrate& of, std::span<const MeasuredTime> times,
   }
   constexpr double kRounding = 1.01;
   cluster::Machine machine = machine_for(cluster, engine_costs_named(of.engine));
-  machine.lines_alone = true;
+  machine.link_rates_only = true;
   for (const MeasuredTime& time : times) {
     const double least = collective_s(time.call, machine, {});
     if (least > time.seconds * kRounding) {
@@ -284,7 +285,7 @@ void check_fit(const LinkToCalibrate& of, std::span<const MeasuredTime> times,
 
 double percent_of(double reach) { return 100 * std::expm1(reach); }
 
-/// In ascending order.
+/// Returns the distinct numbers of ranks in ascending order.
 std::vector<int> ranks_of(std::span<const MeasuredTime> times) {
   std::set<int> ranks;
   for (const MeasuredTime& time : times) {
@@ -293,9 +294,9 @@ std::vector<int> ranks_of(std::span<const MeasuredTime> times) {
   return {ranks.begin(), ranks.end()};
 }
 
-/// What each doubling of the ranks adds to the error: how far each number of ranks is from what the
-/// others foresee, among which the error on published times counts as one more.  `cluster` is as
-/// it was before anything was fitted on the link.
+/// Returns the error that each doubling of the ranks adds, by cross-validation: each number of
+/// ranks is predicted from the other numbers of ranks.  The error on published times counts as one
+/// more sample.  `cluster` is as it was before anything was fitted on the link.
 std::optional<double> doubling_percent(const LinkToCalibrate& of,
                                        std::span<const MeasuredTime> times,
                                        const cluster::Cluster& cluster) {
@@ -354,12 +355,12 @@ double collective_s(const cluster::CollectiveCall& call, const cluster::Machine&
                                            : software.issue + software.collective +
                                                  call.group.ranks * software.collective_per_rank;
   return plan::seconds_of(start +
-                          cluster::alone(cluster::price(call, machine), call.group, machine));
+                          cluster::alone(cluster::staged_cost(call, machine), call.group, machine));
 }
 
 double ideal_s(const cluster::CollectiveCall& call, const cluster::Cluster& cluster) {
   cluster::Machine machine = cluster::machine_of(cluster, "");
-  machine.lines_alone = true;
+  machine.link_rates_only = true;
   double least = INFINITY;
   for (const EngineCosts& engine : shipped_costs().engines) {
     machine.algorithm = engine.algorithm;

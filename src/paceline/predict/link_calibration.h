@@ -11,7 +11,7 @@
 #include "paceline/predict/engines.h"
 #include "paceline/stats/interval.h"
 
-// The constants of an engine's model of collectives on one link, from measured times.
+// Fits the constants of an engine's model of collectives on one link to measured times.
 
 namespace paceline::predict {
 
@@ -27,14 +27,14 @@ struct LinkToCalibrate {
   std::string engine;
 };
 
-/// A constant that the times determine.
+/// A constant of the model that the measured times determine.
 struct FittedConstant {
   std::string name;              // rate, share, base, hop, latency
   double value = 0, before = 0;  // SI
   stats::Interval interval{};    // of 95 %
 };
 
-/// What was fitted on a link.
+/// The result of the fit of one link.
 struct CalibratedLink {
   std::string name;
   std::vector<FittedConstant> constants;
@@ -58,7 +58,7 @@ struct CalibratedLink {
 CalibratedLink calibrate_link(const LinkToCalibrate& of, std::span<const MeasuredTime> times,
                               cluster::Cluster& cluster);
 
-/// Seconds of a collective alone on the machine, with what the engine's software adds.
+/// Returns the seconds of a collective that runs alone on the machine, software costs included.
 double collective_s(const cluster::CollectiveCall& call, const cluster::Machine& machine,
                     const cluster::SoftwareCosts& software);
 
@@ -66,10 +66,10 @@ double collective_s(const cluster::CollectiveCall& call, const cluster::Machine&
 /// algorithm moves the fewest bytes: no engine is faster.
 double ideal_s(const cluster::CollectiveCall& call, const cluster::Cluster& cluster);
 
-/// How many times the value must be doubled or halved to come into the range.
+/// Returns how often the value must be doubled or halved to come into the range; 0 if it is inside.
 double doublings(double value, double least, double most);
 
-/// Standard deviations between which nine of ten values of a normal distribution are.
+/// Nine of ten values of a normal distribution are within this number of standard deviations.
 inline constexpr double kNineOfTen = 1.645;
 
 }  // namespace paceline::predict

@@ -10,11 +10,11 @@
 #include "paceline/stats/prior_fit.h"
 #include "paceline/strategies/strategy.h"
 
-// How much a figure that nobody has measured yet would determine.
+// Computes how well a figure that is not measured yet would determine the constants.
 
 namespace paceline::predict {
 
-bool MeasuredFit::is_known(const MeasuredFigure& figure) const {
+bool MeasuredFit::is_measured(const MeasuredFigure& figure) const {
   MeasuredFigure asked = figure;
   complete(asked);
   const auto case_of = [this](const MeasuredFigure& it) {
@@ -33,7 +33,7 @@ MeasuredFit::Values MeasuredFit::constants_for(const MeasuredFit& other) const {
   for (const Unknown unknown : other.unknowns_) {
     if (unknown == Unknown::kCompute || unknown == Unknown::kComputeOfMore) {
       const int batch = unknown == Unknown::kCompute ? other.least_batch_ : other.most_batch_;
-      at.push_back(std::log(alone_s(batch, at_) / other.first_guess_s_));
+      at.push_back(std::log(one_device_s(batch, at_) / other.first_guess_s_));
     } else {
       at.push_back(value(unknown, at_));
     }
@@ -49,7 +49,7 @@ void MeasuredFit::find_covariance() {
 }
 
 MeasuredFit MeasuredFit::if_measured(MeasuredFigure figure) const {
-  if (is_known(figure)) {
+  if (is_measured(figure)) {
     return *this;
   }
   MeasuredFit more = *this;
@@ -64,9 +64,11 @@ MeasuredFit MeasuredFit::if_measured(MeasuredFigure figure) const {
   return more;
 }
 
-std::optional<MeasuredFit> MeasuredFit::if_swept() const {
-  const bool network = fits(Unknown::kNetworkRate) && !is_swept(cluster::LinkScope::kHosts);
-  const bool device = fits(Unknown::kDeviceRate) && !is_swept(cluster::LinkScope::kDevices);
+std::optional<MeasuredFit> MeasuredFit::if_collectives_measured() const {
+  const bool network =
+      fits(Unknown::kNetworkRate) && !has_collective_fits(cluster::LinkScope::kHosts);
+  const bool device =
+      fits(Unknown::kDeviceRate) && !has_collective_fits(cluster::LinkScope::kDevices);
   if (!described_ || !(network || device)) {
     return std::nullopt;
   }

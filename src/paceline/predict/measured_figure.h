@@ -10,13 +10,13 @@
 #include "paceline/plan/profile.h"
 #include "paceline/records/run_record.h"
 
-// What somebody measured of a job, in whatever form it is held.
+// Measurements of a job's speed, from flags or from files.
 
 namespace paceline::predict {
 
 struct PredictRequest;
 
-/// How fast the job was once.
+/// One measurement of the job's speed.
 struct MeasuredFigure {
   std::string words{};  // as it was given, for messages
   plan::Rank ranks = 1;
@@ -33,7 +33,7 @@ struct MeasuredFigure {
   std::optional<records::PlannedBy> planned_by{};
 };
 
-/// A figure as a flag writes it, or what it says of the records of a file.
+/// A figure as a flag gives it, or the settings that a flag gives for the records of a file.
 struct FigureWords {
   MeasuredFigure figure;
   std::string file{};  // empty: the words give the time themselves
@@ -47,29 +47,29 @@ struct FigureWords {
 /// are not the job's.  Throws UsageError, which begins with the words.
 FigureWords parse_figure(const std::string& words);
 
-/// What one rank does alone, seconds.
+/// The times in seconds of one rank that trains alone.
 struct AlonePhases {
   double step = 0, forward = 0, backward = 0;
 };
 
-/// The figures of run records.
+/// The measurements in run records.
 struct MeasuredRecords {
   std::vector<MeasuredFigure> figures;  // smallest number of ranks first
-  /// The case of the first record that says what ran; empty: all are of programs that do not.
+  /// The case of the first record that states its configuration; empty: no record states one.
   std::optional<cases::Case> job{};
   std::optional<AlonePhases> alone{};  // where runs of one rank have phases
   std::vector<records::Warning> warnings{};
 };
 
-/// Sorts records into cases, a figure each.  What does not tell of a step is left out with a
-/// warning that says why.  Records of a program of its own (`--command`, an imported log) are of
-/// the job's strategy.  Throws UsageError where records that say what ran do not tell of one job,
-/// or none is left.
+/// Sorts records into cases and makes one figure of each case.  A record without a step time is
+/// left out, with a warning that says why.  Records of a user's program (`--command`, an imported
+/// log) count as records of the job's strategy.  Throws UsageError if the records state different
+/// jobs, or none is left.
 MeasuredRecords figures_of(std::span<const records::RunRecord> records);
 
-/// Gives the layer times of `job`, whose network is set, the shape that the records measured or
-/// planned by, where the job has no profile, and the split into forward, backward and update of the
-/// runs of one rank.
+/// Sets the layer times of `job`, whose network is set.  If the job has no profile, they have the
+/// shape that the records measured or planned by, and the split into forward, backward and update
+/// of the runs of one rank.
 void put_layer_times(const MeasuredRecords& measured, PredictRequest& job);
 
 }  // namespace paceline::predict

@@ -18,7 +18,7 @@
 namespace paceline::predict {
 namespace {
 
-// Prior standard deviations: of logarithms, except that of the start.
+// Standard deviations of the priors: of logarithms, except that of the start.
 constexpr double kOfCompute = 5;        // nothing is known of it
 constexpr double kOfRates = 0.35;       // if links are described
 constexpr double kOfSweptRates = 0.1;   // if fits of collectives were measured
@@ -79,12 +79,12 @@ void MeasuredFit::complete(MeasuredFigure& figure) const {
 
 /// Sorts the figures by ranks and batch, and finds the smallest and largest micro-batch.
 void MeasuredFit::sort_figures() {
-  const auto by_batch = [](const CheckedFigure& it) {
-    return it.figure.batch_size / it.figure.accumulate;
+  const auto micro_batch = [](const CheckedFigure& it) {
+    return std::max(1, it.figure.batch_size / it.figure.accumulate);
   };
-  const auto [least, most] = std::ranges::minmax(checked_, {}, by_batch);
-  least_batch_ = std::max(1, by_batch(least));
-  most_batch_ = std::max(1, by_batch(most));
+  const auto [least, most] = std::ranges::minmax(checked_, {}, micro_batch);
+  least_batch_ = micro_batch(least);
+  most_batch_ = micro_batch(most);
   std::ranges::stable_sort(checked_, {}, [](const CheckedFigure& it) {
     return std::tuple(it.figure.ranks, it.figure.batch_size);
   });
@@ -95,7 +95,7 @@ void MeasuredFit::resolve_rates() {
   for (CheckedFigure& it : checked_) {
     MeasuredFigure& figure = it.figure;
     if (figure.samples_per_s) {
-      PredictRequest request = unpriced(figure);
+      PredictRequest request = without_fitted_costs(figure);
       request.samples_per_s = *figure.samples_per_s / figure.ranks;
       const double step =
           figure.batch_size * step_of(request).training_ranks / *figure.samples_per_s;
@@ -144,15 +144,16 @@ void MeasuredFit::check_figures() const {
   }
 }
 
+void MeasuredFit::add(Unknown unknown, double prior, double start) {
+  unknowns_.push_back(unknown);
+  prior_.push_back(prior);
+  start_.push_back(start);
+}
+
 void MeasuredFit::choose_unknowns() {
   unknowns_.clear();
   prior_.clear();
   start_.clear();
-  const auto add = [&](Unknown unknown, double prior, double start = 0) {
-    unknowns_.push_back(unknown);
-    prior_.push_back(prior);
-    start_.push_back(start);
-  };
   first_guess_s_ = checked_.front().measured_s / checked_.front().figure.accumulate;
   fixed_s_ = fixed_s();
   add(Unknown::kCompute, kOfCompute);
@@ -185,9 +186,7 @@ void MeasuredFit::add_host_share() {
     most_local.insert(most_on_a_host(request_of(it.figure)));
   }
   if (most_local.size() > 1) {
-    unknowns_.push_back(Unknown::kHostShare);
-    prior_.push_back(kOfHostShare);
-    start_.push_back(0);
+    add(Unknown::kHostShare, kOfHostShare);
   }
 }
 
@@ -199,11 +198,6 @@ void MeasuredFit::add_links() {
     across = across || spans;
     inside = inside || (!spans && it.figure.ranks > 1);
   }
-  const auto add = [&](Unknown unknown, double prior) {
-    unknowns_.push_back(unknown);
-    prior_.push_back(prior);
-    start_.push_back(0);
-  };
   using cluster::LinkScope;
   if (across && !job_.machine) {
     add(Unknown::kNetworkRate, prior_of_rate(LinkScope::kHosts));
@@ -212,8 +206,8 @@ void MeasuredFit::add_links() {
     add(Unknown::kDeviceRate, prior_of_rate(LinkScope::kDevices));
   }
   const EngineCosts& engine = job_.cost_table().engine(engine_of(job_.engine, job_.cluster));
-  const bool swept =
-      (!across || is_swept(LinkScope::kHosts)) && (!inside || is_swept(LinkScope::kDevices));
+  const bool swept = (!across || has_collective_fits(LinkScope::kHosts)) &&
+                     (!inside || has_collective_fits(LinkScope::kDevices));
   // A measured fit of collectives already contains the engine's start.
   add(Unknown::kStart,
       swept ? kOfStart : std::max(kOfStart, plan::seconds_of(engine.costs.collective)));
@@ -226,11 +220,11 @@ void MeasuredFit::add_links() {
 }
 
 double MeasuredFit::prior_of_rate(cluster::LinkScope scope) const {
-  return !described_ ? kOfLinks : is_swept(scope) ? kOfSweptRates : kOfRates;
+  return !described_ ? kOfLinks : has_collective_fits(scope) ? kOfSweptRates : kOfRates;
 }
 
-/// Returns whether collectives on the link were measured alone.
-bool MeasuredFit::is_swept(cluster::LinkScope scope) const {
+/// Returns whether the link has times of collectives that ran alone.
+bool MeasuredFit::has_collective_fits(cluster::LinkScope scope) const {
   const cluster::ClusterLink* link = job_.cluster.link(scope);
   return described_ && !job_.machine && (swept_ || (link != nullptr && !link->fits.empty()));
 }
@@ -321,11 +315,11 @@ void MeasuredFit::solve_from(const Values& start) {
 /// because a rate that is far too high gives the search no direction.  Tries both ways in which
 /// ranks of a host may share links.
 void MeasuredFit::solve_links() {
-  within_ = cluster::LinkSharing::kHost;
+  device_sharing_ = cluster::LinkSharing::kHost;
   start_at_best_rate();
   solve();
   const MeasuredFit shared = *this;
-  within_ = cluster::LinkSharing::kDevice;
+  device_sharing_ = cluster::LinkSharing::kDevice;
   start_at_best_rate();
   solve();
   const double gain = objective_ - shared.objective_;
@@ -377,7 +371,7 @@ void MeasuredFit::check_explained() const {
   }
 }
 
-void MeasuredFit::foresee_each() {
+void MeasuredFit::predict_each_from_others() {
   for (std::size_t i = 0; i < checked_.size() && checked_.size() > 1; ++i) {
     std::vector<MeasuredFigure> others;
     for (std::size_t j = 0; j < checked_.size(); ++j) {
@@ -387,9 +381,9 @@ void MeasuredFit::foresee_each() {
     }
     try {
       const MeasuredFit without(job_, std::move(others), described_);
-      checked_[i].foreseen_s = without.simulated_s(checked_[i].figure, without.at_);
+      checked_[i].predicted_from_others_s = without.simulated_s(checked_[i].figure, without.at_);
     } catch (const UsageError&) {
-      checked_[i].foreseen_s.reset();  // the other figures alone explain nothing
+      checked_[i].predicted_from_others_s.reset();  // the other figures alone explain nothing
     }
   }
 }

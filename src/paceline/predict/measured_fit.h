@@ -25,33 +25,34 @@ struct MeasuredConstant {
   std::string by{};
 };
 
-/// A figure beside its step by the fit.
+/// A figure and its step time by the fit.
 struct CheckedFigure {
   MeasuredFigure figure{};
   double measured_s = 0, fitted_s = 0;  // of a step
-  /// The step by a fit to the other figures alone.  Empty if they do not determine compute.
-  std::optional<double> foreseen_s{};
+  /// The step by a fit to the other figures alone.  Empty if these do not determine the compute
+  /// time.
+  std::optional<double> predicted_from_others_s{};
 };
 
 /// Returns the ranks on the host that has most.
 int most_on_a_host(const PredictRequest& request);
 
-/// The error of the logarithm of a step whose prices come from measured figures, in standard
+/// The error of the logarithm of a step whose costs come from measured figures, as standard
 /// deviations of independent parts.
 struct StepErrors {
   double log_step_s = 0;
   std::vector<double> constants{};  // due to the fitted constants
   double strategy = 0;              // of a strategy that was not measured
-  double job = 0;  // of a figure, and by distance from what was measured; of all strategies
+  double job = 0;                   // of one figure and by distance; equal for all strategies
 
-  /// Returns how far the 95 % interval of the logarithm reaches to either side.
-  double reach() const;
+  /// Returns half the width of the 95 % interval of the logarithm.
+  double half_width() const;
   stats::Interval interval_s() const;
 };
 
-/// Returns the share of the faster step by which two steps of one job must differ to be told apart
-/// with a probability of 95 %.  Errors that both steps share do not count.
-double distinguishable_by(const StepErrors& one, const StepErrors& other);
+/// Returns the smallest difference, as a share of the faster step, by which two steps of one job
+/// differ with a probability of 95 %.  Errors that both steps share do not count.
+double least_distinguishable_share(const StepErrors& one, const StepErrors& other);
 
 /// Fits constants of the simulator to measured figures of one job.
 ///
@@ -88,7 +89,7 @@ class MeasuredFit {
   /// with one sentence, for figures that contradict each other or determine nothing.
   MeasuredFit(PredictRequest job, std::vector<MeasuredFigure> figures, bool described = true);
 
-  /// Returns the request, which must be of this job, with the fitted prices.
+  /// Returns the request, which must be of this job, with the fitted costs.
   PredictRequest priced(PredictRequest request) const;
 
   const std::vector<MeasuredConstant>& constants() const { return constants_; }
@@ -96,7 +97,7 @@ class MeasuredFit {
   const std::vector<records::Warning>& warnings() const { return warnings_; }
 
   /// Simulates each figure with the constants of a fit to the other figures alone.
-  void foresee_each();
+  void predict_each_from_others();
 
   /// Returns the interval that holds the step of `request` with a probability of 95 %.  Its width
   /// comes from the covariance of the unknowns, the error of a figure, and the errors of
@@ -110,15 +111,15 @@ class MeasuredFit {
 
   /// Returns this fit with one more figure, whose time is taken to be the predicted one.  The
   /// constants stay; their new uncertainty follows from the design, without a measurement.  Returns
-  /// this fit unchanged for a figure that is_known().
+  /// this fit unchanged for a figure that is_measured().
   MeasuredFit if_measured(MeasuredFigure figure) const;
 
   /// Returns this fit as if collectives had been measured on the links that it fits.  Empty if it
   /// fits no links or all have such measurements.
-  std::optional<MeasuredFit> if_swept() const;
+  std::optional<MeasuredFit> if_collectives_measured() const;
 
   /// Returns whether one of the figures is of the same case.
-  bool is_known(const MeasuredFigure& figure) const;
+  bool is_measured(const MeasuredFigure& figure) const;
 
   /// Returns the figure with the fewest ranks: among those with this batch, or, without any, among
   /// all.
@@ -145,27 +146,28 @@ class MeasuredFit {
   void complete(MeasuredFigure& figure) const;
   void sort_figures();
   void check_figures() const;
+  void add(Unknown unknown, double prior, double start = 0);
   void choose_unknowns();
   void add_links();
   void add_host_share();
   double prior_of_rate(cluster::LinkScope scope) const;
-  bool is_swept(cluster::LinkScope scope) const;
+  bool has_collective_fits(cluster::LinkScope scope) const;
   bool fits(Unknown unknown) const;
   double value(Unknown unknown, const Values& at) const;
   PredictRequest request_of(const MeasuredFigure& figure) const;
-  /// Returns the figure's job without fitted prices; links that nothing describes get an arbitrary
+  /// Returns the figure's job without fitted costs; links that nothing describes get an arbitrary
   /// rate.
-  PredictRequest unpriced(const MeasuredFigure& figure) const;
+  PredictRequest without_fitted_costs(const MeasuredFigure& figure) const;
   PredictRequest priced(PredictRequest request, const Values& at, double crowding) const;
   void put_machine(const Values& at, PredictRequest& request) const;
-  double alone_s(int batch_size, const Values& at) const;
+  double one_device_s(int batch_size, const Values& at) const;
   double fixed_s() const;
   /// Returns the seconds that one device alone takes for a micro-batch of `batch_size` samples, if
   /// it takes `measured_s` for `measured` samples.
   double scaled_s(double measured_s, int measured, int batch_size) const;
   /// Returns how many times longer the ranks of a figure compute than those of the figure with
   /// fewest ranks; 1 if that was not measured.
-  double crowding_of(const MeasuredFigure& figure) const;
+  double compute_slowdown_of(const MeasuredFigure& figure) const;
   double simulated_s(const MeasuredFigure& figure, const Values& at) const;
   std::vector<int> hosts_like_measured(plan::Rank ranks) const;
   void resolve_rates();
@@ -190,14 +192,14 @@ class MeasuredFit {
 
   PredictRequest job_;
   bool described_ = true, swept_ = false;
-  cluster::LinkSharing within_ = cluster::LinkSharing::kDevice;
+  cluster::LinkSharing device_sharing_ = cluster::LinkSharing::kDevice;
   std::vector<CheckedFigure> checked_;
   std::vector<Unknown> unknowns_;
   Values prior_, start_, at_;
   std::vector<Values> covariance_, influence_;
   double objective_ = 0;
-  /// The factor of all errors of the fit: the root of objective_ over the number of residuals, by
-  /// which the figures scatter more than their own errors say; at least 1 (Birge, Physical Review
+  /// The factor of all errors of the fit: the root of objective_ over the number of residuals, at
+  /// least 1.  Above 1, the figures scatter more than their own errors say (Birge, Physical Review
   /// 40, 1932).
   double scatter_ = 1;
   double crowding_ = 1;  // at the largest number of ranks

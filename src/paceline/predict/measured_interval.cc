@@ -11,19 +11,19 @@
 #include "paceline/stats/quantile.h"
 #include "paceline/strategies/strategy.h"
 
-// How the figures determine the constants, and how sure a prediction from them is.
+// Computes which figures determine the constants, and the interval of a prediction from them.
 
 namespace paceline::predict {
 namespace {
 
-constexpr double kOf95 = 1.96;  // standard deviations on either side
+constexpr double kDeviationsOf95Percent = 1.96;  // standard deviations on either side
 
 // The errors of predictions from one measured case, as standard deviations of the step's logarithm:
 // for each doubling of the ranks, from one rank to several or back, and for each doubling from the
 // nearest measured batch, beyond all and between two of them (studies/measured_figures); and for
 // another strategy, where the value is a guess.
 constexpr double kOfDoubledRanks = 0.01;
-constexpr double kOfCompany = 0.1;
+constexpr double kDeviationOfSeveralRanks = 0.1;
 constexpr double kOfDoubledBatch = 0.13;
 constexpr double kOfBatchBetween = 0.02;
 constexpr double kOfAnotherStrategy = 0.03;
@@ -48,25 +48,25 @@ std::vector<std::vector<double>> independent_parts(
 
 }  // namespace
 
-double StepErrors::reach() const {
+double StepErrors::half_width() const {
   double variance = strategy * strategy + job * job;
   for (const double it : constants) {
     variance += it * it;
   }
-  return kOf95 * std::sqrt(variance);
+  return kDeviationsOf95Percent * std::sqrt(variance);
 }
 
 stats::Interval StepErrors::interval_s() const {
-  return {std::exp(log_step_s - reach()), std::exp(log_step_s + reach())};
+  return {std::exp(log_step_s - half_width()), std::exp(log_step_s + half_width())};
 }
 
-double distinguishable_by(const StepErrors& one, const StepErrors& other) {
+double least_distinguishable_share(const StepErrors& one, const StepErrors& other) {
   PACELINE_CHECK_EQ(one.constants.size(), other.constants.size());
   StepErrors difference{.strategy = std::hypot(one.strategy, other.strategy)};
   for (std::size_t k = 0; k < one.constants.size(); ++k) {
     difference.constants.push_back(one.constants[k] - other.constants[k]);
   }
-  return std::expm1(difference.reach());
+  return std::expm1(difference.half_width());
 }
 
 double MeasuredFit::doublings_to_measured(int micro_batch) const {
@@ -93,7 +93,9 @@ void MeasuredFit::put_distance(const PredictRequest& request, StepErrors& errors
   // One rank exchanges nothing under any strategy.
   errors.strategy = same_strategy || request.ranks == 1 ? 0 : kOfAnotherStrategy;
   // The error from one rank to several includes that of their strategy.
-  const double company = joined ? kOfCompany * kOfCompany - errors.strategy * errors.strategy : 0;
+  const double company = joined ? kDeviationOfSeveralRanks * kDeviationOfSeveralRanks -
+                                      errors.strategy * errors.strategy
+                                : 0;
   errors.job = std::sqrt(std::pow(kErrorOfAFigure * scatter_, 2) +
                          std::pow(kOfDoubledRanks * ranks, 2) + company + batch * batch);
 }
@@ -130,11 +132,12 @@ StepErrors MeasuredFit::errors_of(const PredictRequest& asked) const {
 
 MeasuredConstant MeasuredFit::constant_of(std::size_t k) const {
   const double middle = at_[k];
-  const double reach = kOf95 * scatter_ * std::sqrt(covariance_[k][k]);
+  const double half_width = kDeviationsOf95Percent * scatter_ * std::sqrt(covariance_[k][k]);
   MeasuredConstant constant;
   const auto logarithmic = [&](double usual) {
     constant.value = usual * std::exp(middle);
-    constant.interval = {usual * std::exp(middle - reach), usual * std::exp(middle + reach)};
+    constant.interval = {usual * std::exp(middle - half_width),
+                         usual * std::exp(middle + half_width)};
   };
   constexpr double kGigabits = 8e-9;
   const auto rate = [&](const char* where) {
@@ -170,7 +173,7 @@ MeasuredConstant MeasuredFit::constant_of(std::size_t k) const {
                                  : "start of a collective, beside the engine's";
       constant.unit = "us";
       constant.value = middle * 1e6;
-      constant.interval = {(middle - reach) * 1e6, (middle + reach) * 1e6};
+      constant.interval = {(middle - half_width) * 1e6, (middle + half_width) * 1e6};
       break;
     case Unknown::kSlowdown:
       constant.name = "slow-down of compute under transfers";
@@ -181,7 +184,8 @@ MeasuredConstant MeasuredFit::constant_of(std::size_t k) const {
       constant.name = "slow-down of compute by sharing a host";
       constant.unit = "% for each doubling of its ranks";
       constant.value = std::expm1(middle) * 100;
-      constant.interval = {std::expm1(middle - reach) * 100, std::expm1(middle + reach) * 100};
+      constant.interval = {std::expm1(middle - half_width) * 100,
+                           std::expm1(middle + half_width) * 100};
       break;
   }
   constant.by = determined_by(k);
@@ -198,7 +202,7 @@ std::string MeasuredFit::determined_by(std::size_t k) const {
   return checked_[static_cast<std::size_t>(strongest - influence_[k].begin())].figure.words;
 }
 
-/// Warns of constants of links that are far from what the cluster's description makes likely.
+/// Warns of fitted constants of links that are improbable under the cluster's description.
 void MeasuredFit::warn_of_constants() {
   constexpr double kFar = 3;  // standard deviations
   for (std::size_t k = 0; described_ && k < unknowns_.size(); ++k) {
@@ -230,12 +234,12 @@ void MeasuredFit::explain() {
         "--measured '{}': determines nothing: the step does not depend on what the devices compute",
         checked_.front().figure.words));
   }
-  if (alone_s(most_batch_, at_) < alone_s(least_batch_, at_)) {
+  if (one_device_s(most_batch_, at_) < one_device_s(least_batch_, at_)) {
     throw UsageError(
         fmt::format("--measured: a device that takes {:.4g} ms for a batch of {} and {:.4g} ms for "
                     "one of {} is what explains the figures best, so they contradict each other",
-                    alone_s(least_batch_, at_) * 1e3, least_batch_, alone_s(most_batch_, at_) * 1e3,
-                    most_batch_));
+                    one_device_s(least_batch_, at_) * 1e3, least_batch_,
+                    one_device_s(most_batch_, at_) * 1e3, most_batch_));
   }
   constexpr double kContradiction = 0.05;
   for (const CheckedFigure& it : checked_) {
@@ -252,7 +256,7 @@ void MeasuredFit::explain() {
   for (CheckedFigure& it : checked_) {
     it.fitted_s = simulated_s(it.figure, at_);
     if (it.figure.ranks == largest) {
-      crowding.push_back(crowding_of(it.figure));
+      crowding.push_back(compute_slowdown_of(it.figure));
     }
   }
   crowding_ = stats::median(crowding);

@@ -11,7 +11,7 @@
 #include "paceline/predict/measured_fit.h"
 #include "paceline/predict/roofline.h"
 
-// How a step is priced under given values of the unknowns.
+// Computes the step time that given values of the unknowns predict.
 
 namespace paceline::predict {
 namespace {
@@ -59,7 +59,7 @@ PredictRequest MeasuredFit::request_of(const MeasuredFigure& figure) const {
   return request;
 }
 
-PredictRequest MeasuredFit::unpriced(const MeasuredFigure& figure) const {
+PredictRequest MeasuredFit::without_fitted_costs(const MeasuredFigure& figure) const {
   PredictRequest request = request_of(figure);
   if (!described_) {
     request.machine = cluster::Machine{};
@@ -72,7 +72,8 @@ PredictRequest MeasuredFit::unpriced(const MeasuredFigure& figure) const {
 double MeasuredFit::fixed_s() const {
   const double kernels = (1 + job_.cost_table().roofline.backward_per_forward) *
                          static_cast<double>(job_.network.model.modules.size());
-  return update_seconds_of(unpriced(checked_.front().figure)) + kStartOfKernel * kernels;
+  return update_seconds_of(without_fitted_costs(checked_.front().figure)) +
+         kStartOfKernel * kernels;
 }
 
 double MeasuredFit::scaled_s(double measured_s, int measured, int batch_size) const {
@@ -90,7 +91,7 @@ double MeasuredFit::scaled_s(double measured_s, int measured, int batch_size) co
   return fixed + (measured_s - fixed) * ratio;
 }
 
-double MeasuredFit::alone_s(int batch_size, const Values& at) const {
+double MeasuredFit::one_device_s(int batch_size, const Values& at) const {
   const double least = first_guess_s_ * std::exp(value(Unknown::kCompute, at));
   if (most_batch_ == least_batch_) {
     return batch_size == least_batch_ ? least : scaled_s(least, least_batch_, batch_size);
@@ -99,7 +100,7 @@ double MeasuredFit::alone_s(int batch_size, const Values& at) const {
   return time_on_line({least_batch_, least}, {most_batch_, most}, batch_size);
 }
 
-double MeasuredFit::crowding_of(const MeasuredFigure& figure) const {
+double MeasuredFit::compute_slowdown_of(const MeasuredFigure& figure) const {
   if (!figure.compute_only_s || figure.ranks == 1) {
     return 1;
   }
@@ -116,7 +117,7 @@ double MeasuredFit::crowding_of(const MeasuredFigure& figure) const {
 void MeasuredFit::put_machine(const Values& at, PredictRequest& request) const {
   cluster::Machine machine;
   machine.network.sharing = cluster::LinkSharing::kHost;
-  machine.device.sharing = within_;
+  machine.device.sharing = device_sharing_;
   machine.algorithm = job_.cost_table().engine(engine_of(job_.engine, job_.cluster)).algorithm;
   const auto rate = [&](Unknown unknown) {
     return rate_from(kUsualRate * std::exp(value(unknown, at)));
@@ -137,7 +138,7 @@ PredictRequest MeasuredFit::priced(PredictRequest request, const Values& at,
   const int micro_batch = std::max(1, request.batch_size / request.accumulate);
   const double shared =
       std::exp(value(Unknown::kHostShare, at) * std::log2(most_on_a_host(request)));
-  request.samples_per_s = micro_batch / (crowding * shared * alone_s(micro_batch, at));
+  request.samples_per_s = micro_batch / (crowding * shared * one_device_s(micro_batch, at));
   request.measured.collective =
       plan::picoseconds_of(std::min(kLongestTime, std::abs(value(Unknown::kStart, at))));
   if (value(Unknown::kStart, at) < 0) {
@@ -180,7 +181,8 @@ PredictRequest MeasuredFit::priced(PredictRequest request) const {
 }
 
 double MeasuredFit::simulated_s(const MeasuredFigure& figure, const Values& at) const {
-  return plan::seconds_of(step_of(priced(request_of(figure), at, crowding_of(figure))).step);
+  return plan::seconds_of(
+      step_of(priced(request_of(figure), at, compute_slowdown_of(figure))).step);
 }
 
 }  // namespace paceline::predict

@@ -26,7 +26,7 @@ namespace {
 
 using records::RunRecord;
 
-/// Returns whether the record says what was trained and how; the record of a user's command does
+/// Returns whether the record states what was trained and how.  The record of a user's command does
 /// not.
 bool says_what_ran(const RunRecord& record) {
   return record.configuration.command.empty() && record.configuration.states("model");
@@ -74,7 +74,7 @@ bool differ(const std::vector<std::int64_t>& numbers) {
 }
 
 /// Returns why a record cannot be used; empty if it can.
-std::string useless(const RunRecord& record) {
+std::string unusable_reason(const RunRecord& record) {
   if (record.error) {
     return "it failed";
   }
@@ -218,7 +218,7 @@ MeasuredRecords figures_of(std::span<const RunRecord> records) {
   const RunRecord* first = nullptr;
   std::vector<Runs> cases;
   for (const RunRecord& record : records) {
-    if (const std::string why = useless(record); !why.empty()) {
+    if (const std::string why = unusable_reason(record); !why.empty()) {
       leave_out(record, why, out);
       continue;
     }

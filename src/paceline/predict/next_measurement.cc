@@ -38,8 +38,8 @@ std::vector<World> worlds_of(const cluster::Cluster& cluster) {
   return worlds;
 }
 
-/// Returns the strategy's step in a world, as a figure of `--measured`; one device has strategy
-/// none.
+/// Returns the strategy's step on this number of ranks, as a figure of `--measured`; one device has
+/// strategy none.
 MeasuredFigure figure_of(const PredictRequest& job, plan::Rank ranks) {
   MeasuredFigure figure{.ranks = ranks,
                         .batch_size = batch_size_of(job),
@@ -64,13 +64,14 @@ MeasuredFit fit_with(const AdviseRequest& request, MeasuredFigure figure) {
   return {request.job, {std::move(figure)}};
 }
 
-double share_of(const StepErrors& errors) { return std::expm1(errors.reach()); }
+double share_of(const StepErrors& errors) { return std::expm1(errors.half_width()); }
 
 }  // namespace
 
 const NextMeasurement* NextMeasurements::best(bool short_of_asked) const {
   const auto found = std::ranges::find_if(candidates, [&](const NextMeasurement& it) {
-    return !(short_of_asked && it.is_asked) && (!reach_now || it.reach < kNarrower * *reach_now);
+    return !(short_of_asked && it.is_asked) &&
+           (!half_width_now || it.half_width < kNarrower * *half_width_now);
   });
   return found == candidates.end() ? nullptr : &*found;
 }
@@ -79,36 +80,37 @@ NextMeasurements next_measurements(const AdviseRequest& request, const Advice& a
   PredictRequest job = request.job;
   job.strategy = asked.configuration.strategy;
   NextMeasurements next{.strategy = job.strategy,
-                        .reach_now = asked.bar.share,
+                        .half_width_now = asked.bar.share,
                         .measured = request.fit != nullptr,
                         .candidates = {}};
   if (request.fit) {
-    next.reach_now = share_of(request.fit->errors_of(job));
+    next.half_width_now = share_of(request.fit->errors_of(job));
   }
   for (const World& world : worlds_of(job.cluster)) {
     if (has_servers(job.strategy) && world.ranks > kMostServers) {
-      continue;  // pricing more takes minutes
+      continue;  // the simulation of more takes minutes
     }
     const MeasuredFigure figure = figure_of(job, world.ranks);
     try {
-      if (!(request.fit && request.fit->is_known(figure))) {
-        next.candidates.push_back({.what = world.what,
-                                   .figure = figure.words,
-                                   .ranks = world.ranks,
-                                   .is_asked = world.ranks == job.ranks,
-                                   .reach = share_of(fit_with(request, figure).errors_of(job))});
+      if (!(request.fit && request.fit->is_measured(figure))) {
+        next.candidates.push_back(
+            {.what = world.what,
+             .figure = figure.words,
+             .ranks = world.ranks,
+             .is_asked = world.ranks == job.ranks,
+             .half_width = share_of(fit_with(request, figure).errors_of(job))});
       }
     } catch (const UsageError&) {
       continue;  // the strategy cannot run there, or its step does not depend on compute
     }
   }
-  if (const auto swept = request.fit ? request.fit->if_swept() : std::nullopt) {
+  if (const auto swept = request.fit ? request.fit->if_collectives_measured() : std::nullopt) {
     next.candidates.push_back({.what = "collectives alone",
                                .figure = {},
                                .ranks = job.ranks,
-                               .reach = share_of(swept->errors_of(job))});
+                               .half_width = share_of(swept->errors_of(job))});
   }
-  std::ranges::stable_sort(next.candidates, {}, &NextMeasurement::reach);
+  std::ranges::stable_sort(next.candidates, {}, &NextMeasurement::half_width);
   return next;
 }
 

@@ -7,22 +7,22 @@
 
 #include "paceline/predict/advise.h"
 
-// Which measurement would make a predicted step most certain.
+// Finds the measurement that would narrow the interval of a predicted step most.
 
 namespace paceline::predict {
 
-/// A possible measurement, and how sure the predicted step would be after it.
+/// A possible measurement, and the interval of the predicted step after it.
 struct NextMeasurement {
   std::string what;    // "one device", "one host", ...
   std::string figure;  // --measured "FIGURE" without its time; empty: only collectives
   plan::Rank ranks = 0;
   bool is_asked = false;  // whether it measures the predicted step itself
-  double reach = 0;       // the upper end of the interval over the step, less 1
+  double half_width = 0;  // the upper end of the interval over the step, less 1
 };
 
 struct NextMeasurements {
   std::string strategy;                     // of the step to be predicted
-  std::optional<double> reach_now{};        // the error now; empty: unknown
+  std::optional<double> half_width_now{};   // the error now; empty: unknown
   bool measured = false;                    // whether anything was measured of the job
   std::vector<NextMeasurement> candidates;  // sorted from the narrowest interval on
 

@@ -9,8 +9,9 @@
 
 namespace paceline::predict {
 
-/// Warns if the strategy exchanges between hosts but all ranks that do work are on one host: says
-/// what is left of its plan, and how to get several hosts.  The strategy must accept the input.
+/// Warns if the strategy exchanges between hosts but all ranks that do work are on one host.  The
+/// warning says which part of its plan remains, and how to get several hosts.  The strategy must
+/// accept the input.
 std::optional<records::Warning> one_host_warning(const strategies::StrategySpec& strategy,
                                                  const plan::PlanInput& input);
 

@@ -204,9 +204,9 @@ Simulated simulate_engine(const PredictRequest& request, const strategies::Strat
   return simulate_enough(request, strategy, input, costs, jobs);
 }
 
-/// Simulates the bound, with costs of the links alone.  A list schedule may get longer when its
-/// parts get shorter (Graham, SIAM J. Appl.  Math. 1969, doi:10.1137/0117039), so the engine's own
-/// schedule is used if it is shorter.  An engine that cannot carry the strategy out has no
+/// Simulates the lower bound, with costs of the links alone.  A list schedule may get longer when
+/// its parts get shorter (Graham, SIAM J. Appl.  Math. 1969, doi:10.1137/0117039), so the engine's
+/// own schedule is used if it is shorter.  An engine that cannot carry the strategy out has no
 /// schedule.
 Simulated simulate_bound(const PredictRequest& request, const strategies::StrategySpec& strategy,
                          const plan::PlanInput& input, simulator::Costs& costs,
@@ -242,11 +242,11 @@ cluster::Group world_of(const plan::PlanInput& input) {
           .most_local = input.local_world.most()};
 }
 
-/// Sets the planner's times to those by which a measured run was planned.
+/// Sets the planner's times to those from which a measured run made its plan.
 void put_times(const records::PlannedBy& by, plan::PlanInput& input) {
   const auto line = [&](plan::Pattern pattern) {
     const auto found = by.costs.find(std::string(plan::name_of(pattern)));
-    return found == by.costs.end() ? plan::AlphaBetaLine{} : plan::line_of(found->second);
+    return found == by.costs.end() ? plan::AlphaBetaTime{} : plan::line_of(found->second);
   };
   input.profile = plan::LayerProfile{
       .origin = by.profile_origin, .forward = by.forward_ps, .backward = by.backward_ps};
@@ -259,8 +259,8 @@ void put_times(const records::PlannedBy& by, plan::PlanInput& input) {
   costs.broadcast = line(plan::Pattern::kBroadcast);
 }
 
-/// A request with its prices, before anything is simulated.
-struct Priced {
+/// A request with its layer times, link costs and software costs, before the simulation.
+struct CostedRequest {
   const EngineCosts& asked;
   strategies::StrategySpec strategy;
   plan::PlanInput input;
@@ -271,59 +271,40 @@ struct Priced {
   std::vector<records::Warning> warnings;
 };
 
-cases::Case case_of(const PredictRequest& request, const Priced& priced,
+cases::Case case_of(const PredictRequest& request, const CostedRequest& costed,
                     const simulator::Job& job) {
-  cases::Case configuration = case_of(request, priced.strategy.text(), priced.asked);
+  cases::Case configuration = case_of(request, costed.strategy.text(), costed.asked);
   configuration.ranks_per_host = job.input.local_world.sizes();
   configuration.steps = static_cast<int>(whole_periods(request.steps, job.period));
   return configuration;
 }
 
-/// Warns of launches that the prices of a published program have behind the last collective.
-void warn_of_launches(const PredictRequest& request, const EngineCosts& engine,
-                      const simulator::Costs& costs, std::vector<records::Warning>& warnings) {
-  const auto& kernels = costs.software.kernels;
-  const double launches_s = kernels.empty()
-                                ? 0
-                                : plan::seconds_of(kernels.front().launch_per_tensor) *
-                                      static_cast<double>(request.network.model.parameters.size());
-  if (request.unfused || !engine.published || launches_s == 0) {
-    return;
-  }
-  warnings.push_back(
-      {.code = "launches-of-a-published-program",
-       .seen = fmt::format("{:.1f} ms of the step launch the update of each tensor, which one rank "
-                           "alone does not wait for",
-                           launches_s * 1e3),
-       .why = fmt::format("engine {} is the program of {}, which waits for the last collective "
-                          "before it launches them from Python",
-                          engine.name, engine.source),
-       .advice = fmt::format("give --engine {} for a program of today", engine.runs_on())});
-}
-
-Priced priced_as(const PredictRequest& request) {
+CostedRequest costed_request(const PredictRequest& request) {
   check_steps(request);
   check_batch(request);
   const EngineCosts& asked =
       request.cost_table().engine(engine_of(request.engine, request.cluster));
-  const EngineCosts& engine = priced_engine(request.cost_table(), request.engine, request.cluster);
-  Priced priced{.asked = asked,
-                .strategy = strategies::strategy_of(request),
-                .input = input_of(request),
-                .costs = {},
-                .batch_size = batch_size_of(request),
-                .warnings = request.warnings};
-  plan::PlanInput& input = priced.input;
+  const EngineCosts& engine =
+      costs_of_engine(request.cost_table(), request.engine, request.cluster);
+  CostedRequest costed{.asked = asked,
+                       .strategy = strategies::strategy_of(request),
+                       .input = input_of(request),
+                       .costs = {},
+                       .batch_size = batch_size_of(request),
+                       .warnings = request.warnings};
+  plan::PlanInput& input = costed.input;
   const plan::PlanInput dense = dense_part(request, input);
-  simulator::Costs& costs = priced.costs;
-  costs = costs_of(request, engine, dense, priced.warnings);
-  warn_of_launches(request, engine, costs, priced.warnings);
-  priced.update_s = update_seconds(request, costs.software, dense);
+  simulator::Costs& costs = costed.costs;
+  costs = costs_of(request, engine, dense, costed.warnings);
+  if (!request.unfused) {
+    warn_of_launches(request.network, engine, costs.software, costed.warnings);
+  }
+  costed.update_s = update_seconds(request, costs.software, dense);
   costs.profile =
-      profile_of(request, priced.batch_size / request.accumulate, priced.update_s, priced.warnings);
-  priced.linear =
+      profile_of(request, costed.batch_size / request.accumulate, costed.update_s, costed.warnings);
+  costed.linear =
       request.accumulate * (costs.profile.forward_total() + costs.profile.backward_total()) +
-      plan::picoseconds_of(priced.update_s);
+      plan::picoseconds_of(costed.update_s);
   if (!request.software && !asked.bound && engine.module_call > 0) {
     add_launch_overhead(request.network, plan::seconds_of(engine.module_call),
                         engine.module_call_spread, request.ranks, costs);
@@ -333,20 +314,20 @@ Priced priced_as(const PredictRequest& request) {
   if (request.planned_by) {
     put_times(*request.planned_by, input);
   }
-  return priced;
+  return costed;
 }
 
-Simulated simulated(const PredictRequest& request, Priced& priced) {
+Simulated simulated(const PredictRequest& request, CostedRequest& costed) {
   simulator::JobCache own;
   simulator::JobCache& jobs = request.jobs != nullptr ? *request.jobs : own;
-  return priced.asked.bound
-             ? simulate_bound(request, priced.strategy, priced.input, priced.costs, jobs)
-             : simulate_engine(request, priced.strategy, priced.input, priced.costs, jobs);
+  return costed.asked.bound
+             ? simulate_bound(request, costed.strategy, costed.input, costed.costs, jobs)
+             : simulate_engine(request, costed.strategy, costed.input, costed.costs, jobs);
 }
 
 }  // namespace
 
-double update_seconds_of(const PredictRequest& request) { return priced_as(request).update_s; }
+double update_seconds_of(const PredictRequest& request) { return costed_request(request).update_s; }
 
 int batch_size_of(const PredictRequest& request) {
   const cluster::DeviceThroughput* row = throughput_of(request);
@@ -366,8 +347,8 @@ double Prediction::linear_samples_per_s() const {
 }
 
 PredictedStep step_of(const PredictRequest& request) {
-  Priced priced = priced_as(request);
-  const Simulated done = simulated(request, priced);
+  CostedRequest costed = costed_request(request);
+  const Simulated done = simulated(request, costed);
   return {.step = done.times.step, .training_ranks = training_ranks(*done.job)};
 }
 
@@ -387,11 +368,11 @@ records::RunRecord rejected_record(const PredictRequest& request, const std::str
 
 Prediction predict(const PredictRequest& request, bool with_spans) {
   Prediction prediction;
-  Priced priced = priced_as(request);
-  const plan::PlanInput& input = priced.input;
-  auto [job, simulator, times] = simulated(request, priced);
-  prediction.linear = priced.linear;
-  prediction.costs = std::move(priced.costs);
+  CostedRequest costed = costed_request(request);
+  const plan::PlanInput& input = costed.input;
+  auto [job, simulator, times] = simulated(request, costed);
+  prediction.linear = costed.linear;
+  prediction.costs = std::move(costed.costs);
   const simulator::Costs& costs = prediction.costs;
   prediction.job = std::move(job);
   prediction.times = std::move(times);
@@ -399,11 +380,11 @@ Prediction predict(const PredictRequest& request, bool with_spans) {
   prediction.bar = error_bar_of(request, costs.machine);
   const FreeSteps alone = run_alone(prediction);
   prediction.record = record_of(*prediction.job, simulator, prediction.times, alone,
-                                case_of(request, priced, *prediction.job));
+                                case_of(request, costed, *prediction.job));
   name_hosts(request, prediction);
   prediction.record.experiment = "predict";
-  prediction.record.warnings = std::move(priced.warnings);
-  add_idle_parts(request, priced.strategy, input, prediction.record);
+  prediction.record.warnings = std::move(costed.warnings);
+  add_idle_parts(request, costed.strategy, input, prediction.record);
   prediction.record.predicted =
       predicted_of(*prediction.job, prediction.bound, prediction.bar, prediction.times.step);
   if (with_spans) {

@@ -39,10 +39,10 @@ struct Prediction {
 
 /// Plans the job and executes the plan in virtual time.
 ///
-/// Layer times are the request's profile, stretched to `samples_per_s` if that is given.  Without a
-/// profile they are a roofline over the network's layers, stretched to the throughput of one device
+/// Layer times are the request's profile, scaled to `samples_per_s` if that is given.  Without a
+/// profile they are a roofline over the network's layers, scaled to the throughput of one device
 /// that the request or the cluster file gives.  Without a throughput they are the roofline of the
-/// device's figures, and the record has a warning.  Throws UsageError for an impossible request.
+/// device's data sheet, and the record has a warning.  Throws UsageError for an impossible request.
 Prediction predict(const PredictRequest& request, bool with_spans = false);
 
 /// Returns a record without samples for a request for which predict() throws UsageError, to stand

@@ -72,8 +72,8 @@ struct PredictRequest {
   std::optional<cluster::Machine> machine{};
   std::optional<cluster::SoftwareCosts> software{};
   MeasuredCosts measured{};
-  /// The times by which a measured run was planned; they replace the planner's times from these
-  /// prices.
+  /// The times by which a measured run was planned.  They replace the planner's times that would
+  /// follow from these costs.
   std::optional<records::PlannedBy> planned_by{};
   std::shared_ptr<const CostTable> costs{};  // null: shipped_costs()
   /// Keeps compiled jobs for later requests; null: none are kept.
@@ -82,14 +82,14 @@ struct PredictRequest {
   const CostTable& cost_table() const { return costs ? *costs : shipped_costs(); }
 };
 
-/// Returns the prices of a prediction as text, so that predictions of one job with other prices are
+/// Returns the costs of a prediction as text, so that predictions of one job with other costs are
 /// other cases:
 ///
 ///   two nodes; ring; noise 0.05; stragglers 0.1 x 3; device 500 samples/s;
 ///   prices 5e8a1c02; layers 0b1d6f93
 ///
 /// The text has the cluster's name; the algorithm of collectives, unfused updates, the noise, the
-/// stragglers and the rate of the device, if they were asked for; a hash of all figures of the
+/// stragglers and the rate of the device, if they were asked for; a hash of all constants of the
 /// links, of the device and of costs in a user's file; a hash of corrections by measured figures;
 /// and a hash of measured layer times.  The record has the hosts and the engine elsewhere.  Empty
 /// if the request has a machine of its own in place of the cluster's.

@@ -27,8 +27,8 @@ std::string noise_text(const Prediction& prediction) {
       shown.size());
 }
 
-/// Returns a note if ranks are late in turn: the job is then faster than the slowest rank's step,
-/// which tables show.
+/// Returns a note if different ranks are late in different steps: the job is then faster than the
+/// slowest rank's step, which tables show.
 std::string drift_text(const Prediction& prediction) {
   constexpr double kNoticed = 1.01;
   const double slowest = stats::mean(records::slowest_step_s(prediction.record));

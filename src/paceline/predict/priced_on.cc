@@ -10,7 +10,7 @@
 namespace paceline::predict {
 namespace {
 
-/// Returns the figures of the cluster, without its names and its hosts.
+/// Returns the links and the device of the cluster as text, without names and hosts.
 std::string figures_of(cluster::Cluster cluster) {
   cluster.name.clear();
   cluster.source.clear();

@@ -21,7 +21,7 @@ bool same(const plan::ParameterShape& a, const plan::ParameterShape& b) {
   return a.name == b.name && a.sizes == b.sizes && a.module == b.module;
 }
 
-/// Returns why the two are not of one job at two batches; empty if they are.
+/// Returns why the two profiles are not of one job at two batches; empty if they are.
 std::string difference_of(const cluster::ProfiledModel& a, const cluster::ProfiledModel& b) {
   const auto differ = [](const char* what, const auto& one, const auto& other) {
     return fmt::format("{} is {} in one and {} in the other", what, one, other);
@@ -43,7 +43,8 @@ std::string difference_of(const cluster::ProfiledModel& a, const cluster::Profil
   return a.batch_size == b.batch_size ? fmt::format("both are of a batch of {}", a.batch_size) : "";
 }
 
-/// Returns nothing for a batch between `least` and `most`.
+/// Returns a warning if the batch is outside of `least` to `most`; nothing for a batch between
+/// them.
 std::optional<records::Warning> warning_of(int least, int most, int batch_size) {
   if (batch_size >= least && batch_size <= most) {
     return std::nullopt;

@@ -49,7 +49,7 @@ void put_measured(const MeasuredCosts& measured, simulator::Costs& costs) {
       std::max<plan::Picoseconds>(0, costs.software.collective + measured.collective);
 }
 
-plan::AlphaBetaLine later(plan::AlphaBetaLine line, plan::Picoseconds by) {
+plan::AlphaBetaTime delayed_line(plan::AlphaBetaTime line, plan::Picoseconds by) {
   for (plan::AlphaBetaPiece& piece : line.pieces) {
     piece.alpha += by;
   }
@@ -101,7 +101,7 @@ simulator::Costs costs_of(const PredictRequest& request, const EngineCosts& soft
     costs.software = *request.software;
   } else {
     costs.software = software.costs;
-    if (cluster::prices_collectives(costs.machine) ||
+    if (cluster::has_collective_fit(costs.machine) ||
         cluster::launch_is_calibrated(false, costs.machine) ||
         cluster::launch_is_calibrated(true, costs.machine)) {
       costs.software.issue = 0;  // the fit includes it
@@ -118,7 +118,7 @@ simulator::Costs costs_of(const PredictRequest& request, const EngineCosts& soft
 
 void strip_software(const PredictRequest& request, simulator::Costs& costs) {
   if (!request.machine) {
-    costs.machine.lines_alone = true;
+    costs.machine.link_rates_only = true;
   }
   if (!request.software) {
     cluster::SoftwareCosts& software = costs.software;
@@ -136,20 +136,20 @@ plan::AlphaBeta alpha_beta_of(const cluster::Machine& machine,
   constexpr std::int64_t kMuch = 64 << 20;
   const auto line = [&](plan::Pattern pattern) {
     const auto time = [&](std::int64_t bytes) {
-      return cluster::alone(cluster::price({pattern, bytes, group}, machine), group, machine);
+      return cluster::alone(cluster::staged_cost({pattern, bytes, group}, machine), group, machine);
     };
     // Most collectives of a plan start while ranks compute.
     const plan::Picoseconds asked =
         software.issue + software.collective_under_compute * cluster::log2_up(group.ranks);
     const cluster::LinkFit* fit = cluster::measured_fit({pattern, kMuch, group}, machine);
     if (fit != nullptr && fit->ranks == group.ranks) {
-      return later(fit->line, asked);
+      return delayed_line(fit->line, asked);
     }
     const plan::Picoseconds fixed =
         asked +
         (fit != nullptr ? 0 : software.collective + group.ranks * software.collective_per_rank);
     const plan::Picoseconds start = time(0);
-    return plan::AlphaBetaLine{{{.alpha = fixed + start,
+    return plan::AlphaBetaTime{{{.alpha = fixed + start,
                                  .beta_ps_per_byte = static_cast<double>(time(kMuch) - start) /
                                                      static_cast<double>(kMuch)}}};
   };
@@ -165,7 +165,7 @@ plan::AlphaBeta alpha_beta_of(const cluster::Machine& machine,
       .broadcast = line(plan::Pattern::kBroadcast),
       .message = message != nullptr
                      ? message->line
-                     : plan::AlphaBetaLine{{{.alpha = software.message + wire.latency,
+                     : plan::AlphaBetaTime{{{.alpha = software.message + wire.latency,
                                              .beta_ps_per_byte =
                                                  1e12 / static_cast<double>(wire.bytes_per_s)}}},
       .concurrent_collectives = software.concurrent_collectives};

@@ -12,13 +12,13 @@
 
 namespace paceline::predict {
 
-/// Returns all prices of a request except its layer times: its own machine and software, or else
-/// the cluster's links as the engine's collectives reach them and the costs of the engine's
-/// software.  Warns if the figures were measured with another engine, device or scale.
+/// Returns all costs of a request except its layer times: its own machine and software, or else the
+/// cluster's links at the rates that the engine's collectives achieve and the costs of the engine's
+/// software.  Warns if the costs were measured with another engine, device or scale.
 simulator::Costs costs_of(const PredictRequest& request, const EngineCosts& software,
                           const plan::PlanInput& input, std::vector<records::Warning>& warnings);
 
-/// Returns the cluster's links at the rates that the engine's collectives reach.
+/// Returns the cluster's links at the rates that the engine's collectives achieve.
 cluster::Machine machine_for(const cluster::Cluster& cluster, const EngineCosts& engine);
 
 /// Removes software costs, so that only times of links and devices remain.

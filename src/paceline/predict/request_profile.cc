@@ -44,8 +44,8 @@ std::string words_of_update(const PredictRequest& request) {
              : " at the device's memory bandwidth";
 }
 
-/// Returns the part of one device's step that is forward and backward.  The device's rate was
-/// measured with the update, which comes after them.
+/// Returns the forward and backward time of one device's step.  The device's rate was measured with
+/// the update, which comes after them.
 plan::Picoseconds model_work_of(const PredictRequest& request, double samples_per_s, int batch_size,
                                 double update_s) {
   const plan::Picoseconds step = step_of(batch_size, samples_per_s);

@@ -17,8 +17,8 @@ const cluster::DeviceThroughput* throughput_of(const PredictRequest& request);
 bool is_timed(const PredictRequest& request);
 
 /// Returns the layer times: the request's profile, or a roofline over the network's layers.  If a
-/// throughput of one device is known, they are stretched to its step less `update_s` seconds.
-/// Warns if they rest on no measurement.  Throws UsageError for a rate that no step can have.
+/// throughput of one device is known, they are scaled to its step less `update_s` seconds.  Warns
+/// if they rest on no measurement.  Throws UsageError for a rate that no step can have.
 plan::LayerProfile profile_of(const PredictRequest& request, int batch_size, double update_s,
                               std::vector<records::Warning>& warnings);
 

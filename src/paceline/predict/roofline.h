@@ -40,8 +40,8 @@ plan::LayerProfile stretched(plan::LayerProfile profile, plan::Picoseconds total
 plan::LayerProfile stretched(plan::LayerProfile profile, plan::Picoseconds forward,
                              plan::Picoseconds backward);
 
-/// Returns the rates that programs reach on the device for numbers of type `dtype`.  Rates that the
-/// device does not give keep their defaults.  If it gives no 8-bit rate, that of the usual
+/// Returns the rates that programs achieve on the device for numbers of type `dtype`.  Rates that
+/// the device does not give keep their defaults.  If it gives no 8-bit rate, that of the usual
 /// precision is used.
 RooflineOptions roofline_of(const cluster::ClusterDevice& device, const RooflineCosts& costs,
                             plan::DType dtype);

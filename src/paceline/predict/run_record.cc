@@ -32,7 +32,8 @@ std::vector<Phases> phases_of(const simulator::Job& job, const simulator::Simula
   return all;
 }
 
-/// Returns the step that is sample `k`: the last `window` of `steps` steps, repeated.
+/// Returns the index of the simulated step for sample `k`: the last `window` of `steps` steps are
+/// repeated.
 std::size_t sample(std::size_t k, std::size_t steps, plan::Step window) {
   const auto last = static_cast<std::size_t>(window);
   return steps - last + k % last;
@@ -121,7 +122,7 @@ records::Predicted predicted_of(const simulator::Job& job, const Bound& bound, c
                                    .compute_ns = ns(bound.compute),
                                    .wire_ns = ns(bound.wire),
                                    .crosses_step = bound.crosses_step},
-                         .error_bar = recorded(bar, ns(step))};
+                         .error_bar = error_bar_record(bar, ns(step))};
   if (bound.algorithm) {
     out.bound.algorithm = cluster::name_of(*bound.algorithm);
   }

@@ -32,10 +32,10 @@ struct FreeSteps {
 FreeSteps free_steps(const simulator::Job& job, const simulator::Simulator& simulator,
                      const simulator::StepTimes& times);
 
-/// Returns the last run of `simulator` in the form of every other record: samples per rank and
-/// step, phases, planned bytes.  The samples are the steps over which `times` takes its means,
-/// repeated until there are `configuration.steps`.  `compute_only` is the same job's run without
-/// communication, sampled in the same way.
+/// Converts the last run of `simulator` to the form of every other record: samples per rank and
+/// step, phases, planned bytes.  The samples are the last `times.window` steps, repeated until
+/// there are `configuration.steps`.  `compute_only` is the same job's run without communication,
+/// sampled in the same way.
 records::RunRecord record_of(const simulator::Job& job, const simulator::Simulator& simulator,
                              const simulator::StepTimes& times, const FreeSteps& compute_only,
                              const cases::Case& configuration);

@@ -17,8 +17,8 @@ namespace {
 constexpr plan::Rank kMostTimes = 8;        // as a multiple of the cluster's size
 constexpr plan::Rank kMostExtended = 4096;  // ranks of an extended cluster
 
-/// Returns why no larger cluster of such hosts can be priced; empty if one can.
-std::string end_of(const cluster::Cluster& cluster) {
+/// Returns why no larger cluster of such hosts can be predicted; empty if one can.
+std::string reason_for_no_larger_cluster(const cluster::Cluster& cluster) {
   const cluster::ClusterHost& first = cluster.hosts.front();
   const bool alike = std::ranges::all_of(
       cluster.hosts, [&](const cluster::ClusterHost& it) { return it.slots == first.slots; });
@@ -102,7 +102,7 @@ Scaling scaling_of(const AdviseRequest& request, const std::string& strategy) {
                   .base = base_of(request),
                   .worlds = {},
                   .described = request.job.cluster.slots(),
-                  .end = end_of(request.job.cluster)};
+                  .end = reason_for_no_larger_cluster(request.job.cluster)};
   plan::Rank most = scaling.described;
   if (scaling.end.empty()) {
     most = std::max(most, std::min(kMostTimes * most, kMostExtended));

@@ -7,7 +7,7 @@
 
 #include "paceline/predict/advise.h"
 
-// How far a strategy scales: its efficiency at growing numbers of ranks.
+// Predicts the efficiency of a strategy at growing numbers of ranks.
 
 namespace paceline::predict {
 
@@ -48,16 +48,18 @@ struct Scaling {
   std::optional<plan::Rank> knee_by(double ScaledWorld::*efficiency) const;
 };
 
-/// Returns whether servers hold the parameters; pricing takes minutes beyond kMostServers ranks.
+/// Returns whether servers hold the parameters; their simulation takes minutes beyond kMostServers
+/// ranks.
 bool has_servers(const std::string& strategy);
 
 /// Predicts `strategy` on the whole cluster and on every power of two of ranks above those of the
 /// base, each with the job's batch per rank.
 ///
-/// The base is the smallest measured world, or without figures one device.  If the cluster's hosts
-/// are alike and a network joins them, larger clusters of such hosts follow, up to eight times its
-/// size and 4,096 ranks.  Up to there, extrapolations from fewer nodes were compared with published
-/// figures (docs/simulator.md).  Leaves out worlds in which the strategy cannot run.
+/// The base is the smallest measured world, or one device if nothing was measured.  If the
+/// cluster's hosts are alike and a network joins them, larger clusters of such hosts follow, up to
+/// eight times its size and 4,096 ranks.  Up to these sizes, extrapolations from fewer nodes were
+/// compared with published throughputs (docs/simulator.md).  Leaves out worlds in which the
+/// strategy cannot run.
 Scaling scaling_of(const AdviseRequest& request, const std::string& strategy);
 
 }  // namespace paceline::predict

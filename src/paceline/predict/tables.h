@@ -5,7 +5,7 @@
 #include "paceline/predict/predict_request.h"
 #include "paceline/strategies/embedding_job.h"
 
-// How jobs with embedding tables on servers are predicted.
+// Predicts jobs with embedding tables on servers.
 
 namespace paceline::predict {
 
@@ -17,12 +17,12 @@ void describe_tables(const PredictRequest& request, cases::Case& configuration);
 /// Returns the average number of bags in a step.
 double typical_bags(const strategies::BagShape& bags);
 
-/// Sets in the request what `configuration` says of a network with tables: the network, its tables,
-/// the ranks, and, if the request has no batch, the batch.
+/// Sets the request's network, its tables and the ranks as `configuration` says, and also the batch
+/// if the request has none.
 void set_tables(const cases::Case& configuration, PredictRequest& request);
 
-/// Throws UsageError if a predicted job with tables takes more memory than a host has, as far as
-/// the cluster gives it.
+/// Throws UsageError if a predicted job with tables needs more memory than a host has, if the
+/// cluster gives that memory.
 void check_memory(const PredictRequest& request, const Prediction& prediction);
 
 }  // namespace paceline::predict

@@ -10,7 +10,7 @@
 #include "paceline/rank/trainer.h"
 #include "paceline/records/run_record.h"
 
-// The findings of one rank about a case after its measured window, beside its samples.
+// Records facts about a case on one rank after the measured steps, in addition to the samples.
 
 namespace paceline::rank {
 

@@ -61,9 +61,9 @@ void merge(const records::RunRecord& part, records::RunRecord& whole) {
   whole.warnings.insert(whole.warnings.end(), part.warnings.begin(), part.warnings.end());
 }
 
-std::string so_far_key(int rank) { return fmt::format("so_far/{}", rank); }
+std::string partial_samples_key(int rank) { return fmt::format("so_far/{}", rank); }
 
-void cut(records::RankSamples& samples, std::size_t steps) {
+void cut_to_steps(records::RankSamples& samples, std::size_t steps) {
   samples.step_ns.resize(steps);
   for (auto& [phase, times] : samples.phase_ns) {
     times.resize(std::min(times.size(), steps));
@@ -75,12 +75,12 @@ void cut(records::RankSamples& samples, std::size_t steps) {
 
 }  // namespace
 
-void post_so_far(launch::KeyValueStore& store, records::RankSamples samples) {
+void post_partial_samples(launch::KeyValueStore& store, records::RankSamples samples) {
   if (samples.step_ns.empty()) {
     return;
   }
   records::RunRecord part;
-  const std::string key = so_far_key(samples.rank);
+  const std::string key = partial_samples_key(samples.rank);
   part.ranks = {std::move(samples)};
   store.set(key, records::to_line(part));
 }
@@ -91,14 +91,14 @@ void post_environment(launch::KeyValueStore& store, const records::Environment& 
   store.set(kSoFarEnvironment, records::to_line(part));
 }
 
-PartialSamples gather_so_far(launch::KeyValueStore& store, int ranks) {
+PartialSamples gather_partial_samples(launch::KeyValueStore& store, int ranks) {
   PartialSamples so_far;
   if (const auto line = store.get(kSoFarEnvironment)) {
     so_far.environment = records::from_line(*line).environment;
   }
   std::vector<records::RankSamples>& all = so_far.ranks;
   for (int rank = 0; rank < ranks; ++rank) {
-    if (const auto line = store.get(so_far_key(rank))) {
+    if (const auto line = store.get(partial_samples_key(rank))) {
       all.push_back(records::from_line(*line).ranks.front());
     }
   }
@@ -107,7 +107,7 @@ PartialSamples gather_so_far(launch::KeyValueStore& store, int ranks) {
     steps = std::min(steps, samples.step_ns.size());
   }
   for (records::RankSamples& samples : all) {
-    cut(samples, steps);
+    cut_to_steps(samples, steps);
   }
   return so_far;
 }

@@ -13,31 +13,31 @@
 
 namespace paceline::rank {
 
-/// Sets a rank's part of the case's record in the case's store: samples, warnings and what an
-/// adapter said of itself, or an error.
+/// Stores a rank's part of the case's record in the case's key-value store: samples, warnings and
+/// what an adapter reported about itself, or an error.
 void post_part(launch::PrefixStore& store, int rank, const records::RunRecord& part);
 
-/// Sets the same for a case that Paceline itself performs, and also the rank's spans and the
+/// Stores the same for a case that Paceline itself performs, and also the rank's spans and the
 /// operations on its emulated link.  If the ranks are on several hosts (`one_clock` false), the
 /// times of these operations are counted from the barrier before the warm-up.
 void post_result(launch::PrefixStore& store, int rank, const RankResult& result, bool one_clock);
 
-/// Sets the samples that this rank has so far, of a case that fails.
-void post_so_far(launch::KeyValueStore& store, records::RankSamples samples);
+/// Stores this rank's samples of the steps that ended before its case failed.
+void post_partial_samples(launch::KeyValueStore& store, records::RankSamples samples);
 
-/// Sets the environment that rank 0 found, for records that the front (the process that started the
-/// ranks) writes if the ranks fail.
+/// Stores the environment that rank 0 collected, for records that the front (the process that
+/// started the ranks) writes if the ranks fail.
 void post_environment(launch::KeyValueStore& store, const records::Environment& environment);
 
-/// The samples and environment that exist of a case that failed.
+/// The samples and the environment that a failed case left in the store.
 struct PartialSamples {
   records::Environment environment;
   std::vector<records::RankSamples> ranks;
 };
 
-/// Returns what the ranks of a failed case have set, cut to the steps that all of them ended.
-/// Lookups are not cut: they count each rank's own steps.
-PartialSamples gather_so_far(launch::KeyValueStore& store, int ranks);
+/// Returns what the ranks of a failed case have stored, cut to the steps that ended on all of them.
+/// Embedding lookups are not cut: they count each rank's own steps.
+PartialSamples gather_partial_samples(launch::KeyValueStore& store, int ranks);
 
 /// Returns the source of the case's samples: external, replayed or measured.
 records::Source source_of(const cases::Case& configuration);
@@ -60,7 +60,7 @@ void post_finished(launch::KeyValueStore& store, int run, std::size_t index,
 /// Returns the line that post_finished() has handed over, or nothing if there is none.
 std::optional<std::string> finished_line(launch::KeyValueStore& store, int run, std::size_t index);
 
-/// Sets and gets the cases of which the front already has records.
+/// Store and read the set of cases of which the front already has records.
 void post_completed(launch::KeyValueStore& store, const CompletedCases& completed);
 CompletedCases completed_cases(launch::KeyValueStore& store);
 

@@ -35,8 +35,8 @@ using std::chrono::milliseconds;
 constexpr milliseconds kStuckGrace{400};
 
 // Returns the handler of a step that hangs and cannot be woken: it ends the process.
-std::function<void(const std::exception_ptr&)> end_of(const engines::World& world,
-                                                      const CaseOptions& options) {
+std::function<void(const std::exception_ptr&)> make_hang_handler(const engines::World& world,
+                                                                 const CaseOptions& options) {
   return [&world, &options](const std::exception_ptr& why) {
     try {
       std::rethrow_exception(why);
@@ -50,14 +50,15 @@ std::function<void(const std::exception_ptr&)> end_of(const engines::World& worl
 // empty: it waits until all ranks are ready, and then until their windows have ended.
 bool is_master(const cases::Case& c, int rank) { return c.role_of(rank) == "master"; }
 
-// Returns a claim for one trainer: while it lives, the trainer's communication thread has to beat.
+// Returns a claim for one trainer.  While it lives, the trainer's communication thread must send
+// heartbeats.
 std::unique_ptr<Heartbeat::Claim> claim_of(const CaseOptions& options) {
   return options.limits.heartbeat == nullptr
              ? nullptr
              : std::make_unique<Heartbeat::Claim>(*options.limits.heartbeat);
 }
 
-// The measured window of steps with all communication, and what it needs.
+// The arguments that are common to the functions which measure a case's steps.
 struct CaseWindow {
   Trainer& trainer;
   const RankGroup& group;
@@ -66,23 +67,24 @@ struct CaseWindow {
   const CaseOptions& options;
 };
 
-// Measures blocks of steps with and without communication in turn.  In both, all ranks that train
-// compute at once.
+// Measures blocks of steps with and without communication in turn.  In both kinds of block, all
+// ranks that train compute at the same time.
 void measure_exposed(const engines::World& world, const CaseWindow& window,
                      records::RankSamples& samples) {
   const CaseOptions& options = window.options;
   const int ranks = window.group.world;
-  cases::Case alone = window.trainer.configuration();
-  alone.strategy = "none";
-  alone.average_buffers = 0;  // averaging statistics communicates too
-  RankGroup apart = window.group;
-  apart.name += "/compute-only";
-  apart.before_connecting = nullptr;  // servers do not take part
+  cases::Case compute_only_case = window.trainer.configuration();
+  compute_only_case.strategy = "none";
+  compute_only_case.average_buffers = 0;  // averaging statistics communicates too
+  RankGroup compute_only_group = window.group;
+  compute_only_group.name += "/compute-only";
+  compute_only_group.before_connecting = nullptr;  // servers have no steps without communication
   std::unique_ptr<Trainer> computing;
   if (window.trainer.trains()) {
     computing = std::make_unique<Trainer>(
-        alone, apart,
-        TrainerOptions{.dispatcher = dispatcher_options(options.limits, end_of(world, options))});
+        compute_only_case, compute_only_group,
+        TrainerOptions{.dispatcher =
+                           dispatcher_options(options.limits, make_hang_handler(world, options))});
   }
   const auto claim = computing != nullptr ? claim_of(options) : nullptr;
   int barriers = 0;
@@ -94,7 +96,8 @@ void measure_exposed(const engines::World& world, const CaseWindow& window,
       samples);
 }
 
-// Takes what the trainer recorded, as spans of `rank` counted from `origin_ns`.
+// Moves the events that the trainer recorded into spans of `rank`, whose times count from
+// `origin_ns`.
 std::vector<records::Span> take_spans(Trainer& trainer, std::vector<execution::OpSpan> ops,
                                       int rank, std::int64_t origin_ns) {
   return spans_of({.ops = std::move(ops),
@@ -107,9 +110,10 @@ std::vector<records::Span> take_spans(Trainer& trainer, std::vector<execution::O
 // Returns the trainer's options for the measured window.
 TrainerOptions window_options(const engines::World& world, const cases::Case& configuration,
                               const CaseOptions& options) {
-  TrainerOptions window{.dispatcher = dispatcher_options(options.limits, end_of(world, options)),
-                        .profile = options.times.profile,
-                        .alpha_beta = options.times.alpha_beta};
+  TrainerOptions window{
+      .dispatcher = dispatcher_options(options.limits, make_hang_handler(world, options)),
+      .profile = options.times.profile,
+      .alpha_beta = options.times.alpha_beta};
   window.dispatcher.record_spans = options.record_spans || configuration.has_tables();
   window.dispatcher.grace = kStuckGrace;
   if (is_master(configuration, world.self.rank)) {
@@ -118,14 +122,15 @@ TrainerOptions window_options(const engines::World& world, const cases::Case& co
   return window;
 }
 
-void forget_warm_up(const CaseWindow& window) {
+void discard_warm_up_counts(const CaseWindow& window) {
   window.trainer.executor().take_staleness();
   if (window.link != nullptr) {
     window.link->take_operations();
   }
 }
 
-// Returns a function that passes on the samples of a window that ends early, with its lookups.
+// Returns a function that adds the lookups to the samples of a window that ends early, and hands
+// them to CaseOptions::interrupted.
 std::function<void(records::RankSamples)> with_lookups(const CaseWindow& window) {
   return [&](records::RankSamples so_far) {
     if (window.options.interrupted) {
@@ -136,8 +141,9 @@ std::function<void(records::RankSamples)> with_lookups(const CaseWindow& window)
   };
 }
 
-records::RankSamples take_samples(const CaseWindow& window, const std::function<void()>& begin,
-                                  const std::function<void(int done, int total)>& progress) {
+records::RankSamples run_measured_steps(const CaseWindow& window,
+                                        const std::function<void()>& begin,
+                                        const std::function<void(int done, int total)>& progress) {
   const cases::Case& c = window.trainer.configuration();
   Trainer& trainer = window.trainer;
   if (is_master(c, window.group.rank)) {
@@ -168,7 +174,7 @@ records::RankSamples take_samples(const CaseWindow& window, const std::function<
        .progress = progress});
 }
 
-// Keeps the findings beside the samples, once the window has ended.
+// Stores lookups, spans, memory and losses in `result` after the last measured step.
 void keep_findings(const CaseWindow& window, RankResult& result) {
   Trainer& trainer = window.trainer;
   result.samples.lookups = trainer.take_lookups();
@@ -187,7 +193,7 @@ void keep_findings(const CaseWindow& window, RankResult& result) {
   result.times = {.profile = trainer.input().profile, .alpha_beta = trainer.input().alpha_beta};
 }
 
-// Measures the window, and returns whether anything crosses the network.
+// Measures the case's steps, and returns whether the case sends anything over the network.
 bool measure_window(const CaseWindow& window, RankResult& result) {
   Trainer& trainer = window.trainer;
   const cases::Case& c = window.trainer.configuration();
@@ -195,7 +201,7 @@ bool measure_window(const CaseWindow& window, RankResult& result) {
   std::int64_t coded_before = 0;
   const auto progress = [&](int done, int total) {
     if (done == c.warmup) {
-      forget_warm_up(window);  // operations in flight belong to the measured steps
+      discard_warm_up_counts(window);  // operations still in flight belong to the measured steps
       trainer.take_lookups();
       coded_before = trainer.executor().coding_ns();
     }
@@ -205,11 +211,11 @@ bool measure_window(const CaseWindow& window, RankResult& result) {
     }
   };
   const auto begin = [&] {
-    forget_warm_up(window);
+    discard_warm_up_counts(window);
     window.store.barrier("start", window.group.world);
     result.started_ns = steady_ns();
   };
-  result.samples = take_samples(window, begin, progress);
+  result.samples = run_measured_steps(window, begin, progress);
   if (c.has_tables()) {
     window.store.barrier("window", window.group.world);  // the master waits here
   }

@@ -39,7 +39,7 @@ struct CaseOptions {
   /// Called once all ranks of the case have made its plan and are connected.
   std::function<void()> accepted = [] {};
   std::function<void(int done, int total)> progress{};
-  /// Called with this rank's samples so far before an error ends the window.
+  /// Called with this rank's samples of the complete steps if an error ends the measurement.
   std::function<void(records::RankSamples)> interrupted{};
   engines::OnFailure on_failure{};  // called if this rank's step hangs
 };

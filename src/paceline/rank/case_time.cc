@@ -30,8 +30,9 @@ namespace {
 // The side in pixels of the images for which the stored network shapes hold.
 constexpr double kSideOfShapes = 224;
 
-// The fraction of the bytes read and written by a convolution that stays for backward.  Inputs are
-// kept, but several convolutions may share one; outputs are kept if a normalization reads them.
+// The fraction of a convolution's input and output bytes that autograd keeps for backward.  Inputs
+// are kept, but several convolutions may share one.  Outputs are kept if a normalization reads
+// them.
 constexpr double kKept = 0.75;
 constexpr double kKeptOfInputs = 0.5;  // applies if no normalization reads the output
 
@@ -67,11 +68,11 @@ double seconds_a_number() {
   return sum == sum ? seconds / kNumbers : 0;
 }
 
-// The assumed start time of another framework, whose speed is taken to be that of Paceline.
+// The assumed start time of another framework.  Its speed is assumed to be that of Paceline.
 constexpr double kFrameworkStartSeconds = 5;
 
 // Returns the seconds per step on the emulated link alone; nothing is subtracted for overlap.
-double link_seconds(const cases::Case& c, const Planned& planned) {
+double link_seconds(const cases::Case& c, const PlannedCase& planned) {
   if (c.link.empty()) {
     return 0;
   }
@@ -82,14 +83,14 @@ double link_seconds(const cases::Case& c, const Planned& planned) {
 // Returns the larger of two ranks' bytes: the first rank trains, and the last is a server if
 // servers are ranks of their own.
 std::int64_t written_by_fullest(const plan::Planner& planner, plan::PlanInput input) {
-  const std::int64_t first = written_in_replay(planner, input);
+  const std::int64_t first = replay_written_bytes(planner, input);
   input.rank = input.world - 1;
-  return std::max(first, written_in_replay(planner, input));
+  return std::max(first, replay_written_bytes(planner, input));
 }
 
 }  // namespace
 
-std::int64_t least_memory_of(const cases::Case& c) {
+std::int64_t least_memory_bytes(const cases::Case& c) {
   if (!has_shape(c)) {
     return 0;
   }
@@ -102,7 +103,7 @@ std::int64_t least_memory_of(const cases::Case& c) {
                                               kept_bytes(shape) * side * side * samples));
 }
 
-double draw_seconds(const cases::Case& c, int cores) {
+double table_draw_seconds(const cases::Case& c, int cores) {
   const auto job = cases::embedding_job_of(c);
   if (!job || c.strategy == "none") {
     return 0;
@@ -129,7 +130,7 @@ std::string duration_text(double seconds) {
   return fmt::format("{:.1f} h", seconds / 3600);
 }
 
-double crowd(const cases::Case& c, int ranks_here, double cores) {
+double threads_per_core(const cases::Case& c, int ranks_here, double cores) {
   return c.device == "cpu" && c.replay.empty()
              ? std::max(1.0, ranks_here * std::max(1, c.threads) / cores)
              : 1.0;
@@ -140,25 +141,26 @@ bool measures_pairs(const cases::Case& c) {
   return !by_others && c.ranks > 1 && !c.discard && c.strategy != "none";
 }
 
-double seconds_of(const cases::Case& c, const Probe& probe, const Planned& planned, double crowd) {
+double seconds_of(const cases::Case& c, const Probe& probe, const PlannedCase& planned,
+                  double threads_per_core) {
   const bool pairs = measures_pairs(c);
   const int first = pairs ? 2 : 1;
   const int paired = pairs ? pair_layout(c.steps).total_steps() : 0;
   const int steps = c.warmup + c.steps + paired;
   const int without_communication = paired / 2;
   return 2 * probe.setup_s + (cases::is_outside(c) ? kFrameworkStartSeconds : 0) +
-         (first * probe.first_step_s + (steps - first) * probe.step_s) * crowd +
+         (first * probe.first_step_s + (steps - first) * probe.step_s) * threads_per_core +
          (steps - without_communication) * link_seconds(c, planned);
 }
 
-Planned plan_case(const cases::Case& c, const plan::ModelShape& shape) {
+PlannedCase plan_case(const cases::Case& c, const plan::ModelShape& shape) {
   if (is_external(c)) {
     return {};
   }
   const strategies::StrategySpec strategy = strategies::strategy_of(c);
   plan::PlanInput input = plan_input_of(c, shape);
   if (c.ranks > 1 && strategies::needs_times(strategy)) {
-    add_known_times(c, input);
+    add_configured_times(c, input);
     if (!input.profile || !input.alpha_beta) {
       return {.rejection = "", .written_bytes = shape.bytes(), .wire_bytes = shape.bytes()};
     }
@@ -193,7 +195,7 @@ std::optional<double> seconds_of_replay(const cases::Case& c) {
 
 }  // namespace
 
-std::string known_time_text(const std::vector<cases::Case>& cases, int runs) {
+std::string replay_time_text(const std::vector<cases::Case>& cases, int runs) {
   double seconds = 0;
   std::int64_t known = 0;
   for (const cases::Case& c : cases) {

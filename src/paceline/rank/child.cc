@@ -49,7 +49,7 @@ Child::Child(const std::vector<std::string>& command,
                 .argv = words,
                 .environment = environment_with(environment, options.without),
                 .output = input.number(),
-                .error = options.takes_errors ? input.number() : log_.number(),
+                .error = options.reads_stderr ? input.number() : log_.number(),
                 .own_group = guarded_});
 }
 

@@ -21,7 +21,7 @@ struct ChildOptions {
   /// starts outlives it or this process.  Otherwise the command stays in this process group, and
   /// ends when the rank's group is killed.
   bool guarded = false;
-  bool takes_errors = false;           // stderr is read along with stdout
+  bool reads_stderr = false;           // stderr is read along with stdout
   std::vector<std::string> without{};  // environment variables not passed on
   std::string log{};                   // file that keeps all output; empty: stderr is inherited
 };

@@ -47,11 +47,11 @@ std::optional<Pattern> pattern_of(std::string_view operation) {
       return pattern;
     }
   }
-  PACELINE_CHECK(operation == plan::kMessages);
+  PACELINE_CHECK(operation == plan::kMessageOperation);
   return std::nullopt;
 }
 
-// Returns a number m such that the type holds exactly the sum of `world` values below m.
+// Returns a number m such that the sum of `world` integers below m is exact in the type.
 std::int64_t modulus(at::ScalarType type, std::int64_t world) {
   const std::int64_t exact = type == at::kBFloat16 ? 256 : type == at::kHalf ? 2048 : 1 << 24;
   return std::clamp<std::int64_t>(exact / world, 2, 251);
@@ -86,8 +86,8 @@ class Operation {
 
   void perform() { wait_for(issue()); }
 
-  // Performs the operation once more on known values, and returns the number of wrong elements in
-  // its result.
+  // Performs the operation once more on values with a known result, and returns the number of wrong
+  // elements in its result.
   std::int64_t count_wrong() {
     for (std::int64_t begin = 0; begin < in_.numel(); begin += kBlock) {
       auto part = in_.narrow(0, begin, std::min(kBlock, in_.numel() - begin));

@@ -22,7 +22,7 @@ std::vector<std::string> comm_dtypes();
 /// Returns the bytes of one element.  Throws UsageError for a type that cannot be measured.
 std::int64_t element_bytes(std::string_view dtype);
 
-/// What one row of `paceline comm` measures.
+/// The operation and the size of one row of `paceline comm`.
 struct CommRow {
   std::string operation;
   std::int64_t bytes = 0;

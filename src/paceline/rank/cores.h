@@ -15,8 +15,8 @@ namespace paceline::rank {
 /// The cores that the ranks of one host may use.
 struct HostCores {
   int usable = 1;  // cores of all these ranks together, CPU quota included
-  /// Whether no core is allowed to two ranks, because the launcher (mpirun, srun) gave each rank
-  /// its own cores.
+  /// Whether the launcher (mpirun, srun) gave each rank its own cores, so that no two ranks share a
+  /// core.
   bool apart = false;
 };
 

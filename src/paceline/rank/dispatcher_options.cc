@@ -8,14 +8,14 @@
 namespace paceline::rank {
 namespace {
 
-// A rank without a heartbeat for --timeout has failed.  Detecting that takes up to two heartbeats
-// and a poll more, and the ranks that wait for the failed rank must give up only after it.
+// A rank without a heartbeat for --timeout has failed.  To detect that takes up to two heartbeats
+// and a poll more.  Ranks that wait for the failed rank must give up later than that.
 constexpr std::chrono::seconds kDetectionFirst{3};
 
 }  // namespace
 
-// The heartbeat is told to hold (`watch`) during steps and waits, for which the dispatcher has
-// deadlines.
+// `watch` returns a Hold, because the dispatcher has its own deadlines for steps and waits: the
+// main thread then does not count as hung.
 execution::Dispatcher::Options dispatcher_options(
     const StepLimits& limits, std::function<void(const std::exception_ptr&)> stuck) {
   using launch::Heartbeat;

@@ -17,8 +17,8 @@ struct StepLimits {
   launch::Heartbeat* heartbeat = nullptr;     // null: no heartbeat
 };
 
-/// Returns the deadlines and the heartbeat of a training job; `stuck` is that of
-/// Dispatcher::Options.
+/// Returns the deadlines and the heartbeat of a training job.  `stuck` is called as
+/// Dispatcher::Options says.
 execution::Dispatcher::Options dispatcher_options(
     const StepLimits& limits, std::function<void(const std::exception_ptr&)> stuck);
 

@@ -30,7 +30,7 @@ namespace {
 constexpr double kAskAboveSeconds = 30 * 60;
 // Returns the memory of a rank.  Two trainers are alive while steps without communication are
 // measured; in a replay the trainer without communication writes nothing.
-std::int64_t memory_of(const cases::Case& c, const Probe& probe, const Planned& planned) {
+std::int64_t memory_of(const cases::Case& c, const Probe& probe, const PlannedCase& planned) {
   if (!c.replay.empty()) {
     return probe.memory_bytes + planned.written_bytes;
   }
@@ -41,7 +41,7 @@ std::int64_t memory_of(const cases::Case& c, const Probe& probe, const Planned& 
 // job with embedding tables it is what the rank's plan needs, plus what the probe used beyond its
 // own plan.
 std::vector<std::int64_t> memory_of_ranks(const cases::Case& c, const Probe& probe,
-                                          const Planned& planned, int here) {
+                                          const PlannedCase& planned, int here) {
   std::vector<std::int64_t> memory(static_cast<std::size_t>(here), memory_of(c, probe, planned));
   if (!c.has_tables() || !probe.fits || !planned.rejection.empty()) {
     return memory;
@@ -56,13 +56,13 @@ std::vector<std::int64_t> memory_of_ranks(const cases::Case& c, const Probe& pro
   return memory;
 }
 
-// The totals of the cases that have been estimated so far.
+// The total time and memory of the cases that have been estimated.
 struct Sum {
   double seconds = 0;
   std::int64_t memory_bytes = 0;  // of the rank that needs most
 };
 
-// Returns advice on what needs less memory than the case.
+// Returns advice on how to change the case so that it needs less memory.
 std::string smaller_than(const cases::Case& c, std::int64_t ranks_that_fit,
                          const std::string& experiment) {
   std::string text = "use fewer ranks, a smaller --batch-size or --image-size";
@@ -121,7 +121,7 @@ std::string sum_text(const Sum& sum, const std::vector<cases::Case>& runs) {
 
 // Sorts the cases so that those that need most memory by their networks' shapes come first.
 std::vector<cases::Case> largest_first(std::vector<cases::Case> cases) {
-  std::ranges::stable_sort(cases, std::ranges::greater(), least_memory_of);
+  std::ranges::stable_sort(cases, std::ranges::greater(), least_memory_bytes);
   return cases;
 }
 
@@ -129,7 +129,7 @@ std::vector<cases::Case> largest_first(std::vector<cases::Case> cases) {
 // it.
 std::string rejection_by_shape(const cases::Case& c, const engines::World& world,
                                const std::string& experiment) {
-  const std::int64_t least = least_memory_of(c);
+  const std::int64_t least = least_memory_bytes(c);
   const int here = std::min(c.ranks, world.self.local_world);
   return least * here <= usable_memory_bytes()
              ? ""
@@ -187,24 +187,24 @@ class Estimator {
     }
     const Probe& probe = probe_of(c);
     const int here = std::min(c.ranks, world_.self.local_world);
-    const Planned planned = probe.fits ? plan_case(c, probe.shape) : Planned{};
+    const PlannedCase planned = probe.fits ? plan_case(c, probe.shape) : PlannedCase{};
     const auto of_ranks = memory_of_ranks(c, probe, planned, here);
     std::string why = memory_rejection(c, probe, of_ranks, experiment);
     if (why.empty()) {
       why = planned.rejection;
     }
     if (why.empty()) {
-      sum_.seconds += draw_seconds(c, options_.cores) +
-                      seconds_of(c, probe, planned, crowd(c, here, options_.cores));
+      sum_.seconds += table_draw_seconds(c, options_.cores) +
+                      seconds_of(c, probe, planned, threads_per_core(c, here, options_.cores));
       sum_.memory_bytes = std::max(sum_.memory_bytes, std::ranges::max(of_ranks));
-      found_.first_step_s[network_of(c)] = probe.first_step_s;
+      found_.first_step_s[network_key(c)] = probe.first_step_s;
     }
     return why;
   }
 
   // Returns the probe of the case's network, which is made once.
   const Probe& probe_of(const cases::Case& c) {
-    const auto [found, is_new] = probes_.try_emplace(network_of(c));
+    const auto [found, is_new] = probes_.try_emplace(network_key(c));
     if (!is_new) {
       return found->second;
     }
@@ -221,14 +221,14 @@ class Estimator {
 
   const engines::World& world_;
   const EstimateOptions& options_;
-  std::map<std::string, Probe> probes_;  // by network_of()
+  std::map<std::string, Probe> probes_;  // by network_key()
   Sum sum_;
   Estimate found_;
 };
 
 }  // namespace
 
-std::string network_of(const cases::Case& c) {
+std::string network_key(const cases::Case& c) {
   const std::string network =
       cases::key_in(c, {cases::Part::kNetwork, &cases::Case::batch_size, &cases::Case::device,
                         &cases::Case::optimizer, &cases::Case::accumulate, &cases::Case::threads,
@@ -242,9 +242,9 @@ std::string network_of(const cases::Case& c) {
 
 std::chrono::nanoseconds Estimate::first_step(const cases::Case& c, int ranks_here,
                                               int cores) const {
-  const auto found = first_step_s.find(network_of(c));
+  const auto found = first_step_s.find(network_key(c));
   const double seconds =
-      found == first_step_s.end() ? 0 : found->second * crowd(c, ranks_here, cores);
+      found == first_step_s.end() ? 0 : found->second * threads_per_core(c, ranks_here, cores);
   return std::chrono::nanoseconds(static_cast<std::int64_t>(seconds * 1e9));
 }
 

@@ -20,7 +20,7 @@ struct Estimate {
   std::string rejection;
   /// Why single cases are rejected, by the cases' keys.
   std::map<std::string, std::string> rejected;
-  /// Seconds of a network's first step, by network_of(), on a rank that is alone on its host.
+  /// Seconds of a network's first step, by network_key(), on a rank that is alone on its host.
   std::map<std::string, double> first_step_s;
 
   /// Returns the estimated time of a case's first step if `ranks_here` ranks share `cores` cores;
@@ -29,7 +29,7 @@ struct Estimate {
 };
 
 /// Returns a text of all settings on which the computation of one rank depends.
-std::string network_of(const cases::Case& configuration);
+std::string network_key(const cases::Case& configuration);
 
 /// The key of the job's store that holds the estimate, for the other ranks and for later
 /// repetitions.

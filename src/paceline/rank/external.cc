@@ -30,7 +30,8 @@ namespace {
 constexpr const char* kFailedKey = "failed";
 
 // Agrees on the address and port where the processes of the external command meet.
-OutsidePlace share_place(const engines::World& world, int ranks, launch::PrefixStore& store) {
+ExternalProcess agree_on_rendezvous(const engines::World& world, int ranks,
+                                    launch::PrefixStore& store) {
   if (world.self.rank == 0) {
     store.set("rendezvous/host", engines::on_one_host(world.hosts) ? "127.0.0.1" : world.self.host);
     store.set("rendezvous/port", std::to_string(free_port()));
@@ -76,12 +77,12 @@ class Execution {
         total_(configuration.warmup + configuration.steps),
         reader_(configuration, context.world.self.rank) {}
 
-  records::RunRecord run(const OutsidePlace& place) {
+  records::RunRecord run(const ExternalProcess& place) {
     const OutsideCommand command = outside_command(configuration_, place);
     const std::int64_t began = steady_ns();
     Child child(command.words, command.environment,
                 {.guarded = true,
-                 .takes_errors = !configuration_.command.empty(),
+                 .reads_stderr = !configuration_.command.empty(),
                  .without = command.without,
                  .log = options_.log});
     try {
@@ -185,7 +186,8 @@ void make_folder_of(const std::string& log) {
   }
 }
 
-// Takes the first failure of any rank, written as {"status": .., "message": ..}.
+// Copies the first failure of any rank into the record.  It is written as {"status": .., "message":
+// ..}.
 void take_failure(const std::string& text, records::RunRecord& part) {
   const auto told = nlohmann::json::parse(text);
   part.status = told.at("status");
@@ -243,7 +245,7 @@ records::RunRecord run_external(const engines::RankContext& context,
   try {
     make_folder_of(options.log);
     part = Execution(context, configuration, options)
-               .run(share_place(world, configuration.ranks, store));
+               .run(agree_on_rendezvous(world, configuration.ranks, store));
   } catch (const OutsideFailure& failure) {
     const nlohmann::json told{
         {"status", failure.status()},
@@ -274,7 +276,7 @@ void complete_external(records::RunRecord& whole) {
   whole.warnings = std::move(kept);
 }
 
-void take_versions(records::RunRecord& whole) {
+void adopt_reported_versions(records::RunRecord& whole) {
   const auto said = [&](const char* key) {
     const auto found = whole.adapter.find(key);
     return found == whole.adapter.end() ? "" : found->second;

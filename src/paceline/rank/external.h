@@ -22,10 +22,10 @@ struct ExternalOptions {
   std::function<void(int done, int total)> progress;
 };
 
-/// Runs this process's share of an external case: starts the command with the case in its
-/// environment and reads its steps (docs/adapters.md).  Returns a record with samples, what the
-/// adapter said of itself, and warnings.  If any rank met an error, all ranks end their command and
-/// return a record of the first error with its status.
+/// Runs this process's part of an external case: starts the command with the case in its
+/// environment and reads its steps (docs/adapters.md).  Returns a record with samples, warnings,
+/// and what the adapter reported about itself.  If any rank met an error, all ranks end their
+/// command and return a record of the first error with its status.
 records::RunRecord run_external(const engines::RankContext& context,
                                 const cases::Case& configuration, launch::PrefixStore& store,
                                 const ExternalOptions& options);
@@ -36,7 +36,7 @@ void complete_external(records::RunRecord& whole);
 
 /// Sets the record's library versions to those that the external program reported.  Paceline's own
 /// versions do not belong in such a record.
-void take_versions(records::RunRecord& whole);
+void adopt_reported_versions(records::RunRecord& whole);
 
 /// Returns whether the output of a program says that memory ran out, in the words of frameworks,
 /// allocators and kernels.

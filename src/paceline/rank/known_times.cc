@@ -18,7 +18,7 @@
 namespace paceline::plan {
 
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(AlphaBetaPiece, from_bytes, alpha, beta_ps_per_byte)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(AlphaBetaLine, pieces)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(AlphaBetaTime, pieces)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(AlphaBeta, origin, world, all_reduce, reduce_scatter, all_gather,
                                    broadcast, message)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(LayerProfile, origin, forward, backward)
@@ -34,14 +34,15 @@ bool asks_for_times(const cases::Case& c) {
   return c.ranks > 1 && strategies::needs_times(strategies::strategy_of(c));
 }
 
-// Returns the key of layers' times: all on which they depend.
-std::string layers_of(const cases::Case& c, const std::string& placement) {
-  return fmt::format("layers {} {}", network_of(c), placement);
+// Returns the key of layers' times, which names everything that they depend on.
+std::string layer_times_key(const cases::Case& c, const std::string& placement) {
+  return fmt::format("layers {} {}", network_key(c), placement);
 }
 
-// Returns the key of collectives' times: all on which they depend.  The model counts because it
-// sets the largest size, and the threads because ranks on a CPU compute during the measurement.
-std::string collectives_of(const cases::Case& c, const std::string& placement) {
+// Returns the key of collectives' times, which names everything that they depend on.  It has the
+// model because that sets the largest size, and the threads because ranks on a CPU compute during
+// the measurement.
+std::string collective_times_key(const cases::Case& c, const std::string& placement) {
   return fmt::format(
       "collectives {} {}",
       cases::key_in(c, {cases::Part::kNetwork, &cases::Case::engine, &cases::Case::device,
@@ -136,14 +137,14 @@ PlanTimes KnownTimes::known(const cases::Case& c) {
     return found == kept_.end() ? PlanTimes{} : found->second;
   };
   if (c.replay.empty()) {
-    times.profile = kept(layers_of(c, placement(c.ranks))).profile;
+    times.profile = kept(layer_times_key(c, placement(c.ranks))).profile;
   }
   if (c.link.empty()) {
     if (cluster_) {
       times.alpha_beta = fits_for(c);
     }
     if (!times.alpha_beta) {
-      times.alpha_beta = kept(collectives_of(c, placement(c.ranks))).alpha_beta;
+      times.alpha_beta = kept(collective_times_key(c, placement(c.ranks))).alpha_beta;
     }
   }
   return times;
@@ -164,12 +165,12 @@ void KnownTimes::keep(const cases::Case& c, const PlanTimes& known, const PlanTi
     return;
   }
   if (!known.profile && used.profile && c.replay.empty()) {
-    PlanTimes& kept = kept_[layers_of(c, placement(c.ranks))];
+    PlanTimes& kept = kept_[layer_times_key(c, placement(c.ranks))];
     kept.profile = used.profile;
     kept.profile->origin += kEarlier;
   }
   if (!known.alpha_beta && used.alpha_beta && c.link.empty()) {
-    PlanTimes& kept = kept_[collectives_of(c, placement(c.ranks))];
+    PlanTimes& kept = kept_[collective_times_key(c, placement(c.ranks))];
     kept.alpha_beta = used.alpha_beta;
     kept.alpha_beta->origin += kEarlier;
   }

@@ -31,19 +31,20 @@ struct PlanTimes {
 void to_json(nlohmann::json& all, const PlanTimes& times);
 void from_json(const nlohmann::json& all, PlanTimes& times);
 
-/// The times of layers and collectives that are known before a case begins: the fits of the cluster
-/// file, and the measurements of earlier cases.  Times of layers hold for a network on the same
-/// ranks.  Times of collectives hold for an engine, a device, a placement of ranks, their threads
-/// and a model's size.  Every rank has an object of this class, but only rank 0's holds times.
+/// The times of layers and collectives that are available before a case begins: the fits of the
+/// cluster file, and the measurements of earlier cases.  Times of layers are valid for a network on
+/// the same ranks.  Times of collectives are valid for an engine, a device, the hosts of the ranks,
+/// their threads and a model's size.  Every rank has an object of this class, but only rank 0's
+/// holds times.
 class KnownTimes {
  public:
   /// Rank 0 reads `cluster_file`, if it is not empty, and the times in the job's store.
   KnownTimes(const engines::World& world, std::string cluster_file);
 
-  /// Returns the known times of a case, equal on all of its ranks.  Collective over these ranks.
-  /// There are no times for a strategy that needs none, for the layers of a replay, and for
-  /// collectives on an emulated link.  Rank 0 prints on stderr, each sentence once, which fits it
-  /// takes, or why the cluster file has none.
+  /// Returns the available times of a case, equal on all of its ranks.  Collective over these
+  /// ranks.  There are no times for a strategy that needs none, for the layers of a replay, and for
+  /// collectives on an emulated link.  Rank 0 prints on stderr which fits it uses, or why the
+  /// cluster file has none, and prints each sentence once.
   PlanTimes share(const cases::Case& configuration, launch::PrefixStore& store);
 
   /// Keeps those times of `used` that `known` lacks, for later cases and in the job's store.
@@ -58,7 +59,7 @@ class KnownTimes {
   const engines::World& world_;
   std::string file_;
   std::optional<cluster::Cluster> cluster_;  // on rank 0
-  std::map<std::string, PlanTimes> kept_;    // by layers_of() or collectives_of()
+  std::map<std::string, PlanTimes> kept_;    // by layer_times_key() or collective_times_key()
   std::set<std::string> said_;
 };
 

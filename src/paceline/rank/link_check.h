@@ -29,8 +29,8 @@ std::vector<engines::LinkedOperation> linked_operations_from(const std::string& 
 records::LinkCheck check_link(const std::vector<std::vector<engines::LinkedOperation>>& by_rank,
                               double stretch);
 
-/// Returns whether the median iteration of an operation on an emulated link takes at most as long
-/// as the link makes it, plus the fraction LinkCheck::kMostOverdue.
+/// Returns whether the median iteration of an operation on an emulated link takes at most the time
+/// that the link's rate and latency give, plus the fraction LinkCheck::kMostOverdue.
 bool is_as_long_as_its_link(const records::CommRecord& record);
 
 }  // namespace paceline::rank

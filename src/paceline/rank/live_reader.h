@@ -15,7 +15,8 @@
 
 namespace paceline::rank {
 
-/// The failure of an external program to give figures: a status of RunRecord, and a sentence.
+/// An external program that failed or reported no usable times: a status of RunRecord, and a
+/// sentence.
 class OutsideFailure : public std::runtime_error {
  public:
   OutsideFailure(std::string status, const std::string& message)
@@ -29,7 +30,7 @@ class OutsideFailure : public std::runtime_error {
 
 /// Reads the output of a running external program by the readers of the Python package.  A process
 /// of paceline.readers.live is handed each line and answers with the program's progress.  The
-/// caller takes the time at which a line came, so the reader's own time is in no figure.
+/// caller measures when each line came, so no measurement contains the reader's own time.
 class LiveReader {
  public:
   /// Starts the process, and waits until it is ready to read what the case's program writes on
@@ -39,7 +40,7 @@ class LiveReader {
   LiveReader(const LiveReader&) = delete;
   LiveReader& operator=(const LiveReader&) = delete;
 
-  /// Takes one line, which came `since_start_ns` after the start of the program.  Throws
+  /// Reads one line, which came `since_start_ns` after the start of the program.  Throws
   /// OutsideFailure for a line that is wrong or of another case, for a loss that is no finite
   /// number, and for the event `error`.
   void take(const std::string& line, std::int64_t since_start_ns);

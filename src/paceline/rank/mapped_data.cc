@@ -62,7 +62,8 @@ networks::Samples MappedData::read(const std::vector<std::int64_t>& numbers) con
                                    number, *target, file_.classes));
     }
     ++target;
-    const unsigned char* pixel = bytes_ + file_.pixels_at() + number * file_.sample_bytes();
+    const unsigned char* pixel =
+        bytes_ + file_.pixels_offset_bytes() + number * file_.sample_bytes();
     for (std::int64_t i = 0; i < file_.sample_bytes(); ++i) {
       *value++ = static_cast<float>(*pixel++) / kWhite;
     }

@@ -26,8 +26,8 @@ std::string adapter_for(const strategies::StrategySpec& spec) {
   return spec.whole.row->name == "fsdp2" ? "pytorch-fsdp2" : "pytorch-ddp";
 }
 
-// Returns what one rank needs of the configuration (docs/adapters.md).  A key whose value the case
-// of a user's command does not state is left out.
+// Returns the part of the configuration that one rank needs (docs/adapters.md).  A key is left out
+// if the case is a user's command and does not state its value.
 nlohmann::json case_of(const cases::Case& c) {
   nlohmann::json handed = nlohmann::json::object();
   for (const std::string_view name : cases::handed_over_keys()) {
@@ -48,7 +48,8 @@ cases::Adapter adapter_of(const std::string& name) {
   return *adapter;
 }
 
-std::map<std::string, std::string> place_of(const cases::Case& c, const OutsidePlace& place) {
+std::map<std::string, std::string> rendezvous_variables(const cases::Case& c,
+                                                        const ExternalProcess& place) {
   std::map<std::string, std::string> variables{{"RANK", std::to_string(place.rank)},
                                                {"WORLD_SIZE", std::to_string(c.ranks)},
                                                {"LOCAL_RANK", std::to_string(place.local_rank)},
@@ -60,26 +61,27 @@ std::map<std::string, std::string> place_of(const cases::Case& c, const OutsideP
   return variables;
 }
 
-// Returns the variables of the launcher that started Paceline, which the program must not get.
+// Returns the variables of the launcher that started Paceline, which the program must not inherit.
 // Those of MPI and Slurm are included only if not all ranks take part: otherwise the program may
-// join the job of MPI in its rank's place.
-std::vector<std::string> not_passed_on(const cases::Case& c, const OutsidePlace& place) {
+// join the MPI job in place of its rank.
+std::vector<std::string> variables_not_passed_on(const cases::Case& c,
+                                                 const ExternalProcess& place) {
   return launch::rank_variables(place.world == 0 || place.world == c.ranks
                                     ? launch::RankVariables::kTorch
                                     : launch::RankVariables::kAll);
 }
 
-OutsideCommand of_command(const cases::Case& c, const OutsidePlace& place) {
-  OutsideCommand command{.words = {"sh", "-c", filled_in(c.command, c, place)},
+OutsideCommand of_command(const cases::Case& c, const ExternalProcess& place) {
+  OutsideCommand command{.words = {"sh", "-c", fill_placeholders(c.command, c, place)},
                          .environment = {{"PACELINE_CASE", case_of(c).dump()}},
-                         .without = not_passed_on(c, place)};
+                         .without = variables_not_passed_on(c, place)};
   if (!cases::starts_its_ranks(c)) {
-    command.environment.merge(place_of(c, place));
+    command.environment.merge(rendezvous_variables(c, place));
   }
   return command;
 }
 
-OutsideCommand of_adapter(const cases::Case& c, const OutsidePlace& place) {
+OutsideCommand of_adapter(const cases::Case& c, const ExternalProcess& place) {
   const bool named = !c.framework.empty();
   const auto spec = named ? strategies::StrategySpec() : strategies::strategy_of(c);
   const cases::Adapter adapter = adapter_of(named ? c.framework : adapter_for(spec));
@@ -104,8 +106,8 @@ OutsideCommand of_adapter(const cases::Case& c, const OutsidePlace& place) {
   }
   OutsideCommand command{
       .words = python_module(adapter.module, c.python.empty() ? adapter.python : c.python),
-      .environment = place_of(c, place),
-      .without = not_passed_on(c, place)};
+      .environment = rendezvous_variables(c, place),
+      .without = variables_not_passed_on(c, place)};
   command.words.insert(command.words.begin() + 1, "-u");  // unbuffered
   command.words.insert(command.words.end(), adapter.arguments.begin(), adapter.arguments.end());
   command.environment["PACELINE_CASE"] = job.dump();
@@ -116,14 +118,15 @@ OutsideCommand of_adapter(const cases::Case& c, const OutsidePlace& place) {
 
 std::vector<cases::Adapter> adapters_here() { return cases::read_adapters(python_package()); }
 
-OutsideCommand outside_command(const cases::Case& c, const OutsidePlace& place) {
+OutsideCommand outside_command(const cases::Case& c, const ExternalProcess& place) {
   OutsideCommand command = c.command.empty() ? of_adapter(c, place) : of_command(c, place);
   command.environment["OMP_NUM_THREADS"] = std::to_string(std::max(1, c.threads));
   command.environment.insert(c.env.begin(), c.env.end());
   return command;
 }
 
-std::string filled_in(const std::string& text, const cases::Case& c, const OutsidePlace& place) {
+std::string fill_placeholders(const std::string& text, const cases::Case& c,
+                              const ExternalProcess& place) {
   auto values = cases::placeholders_of(c);
   values["port"] = place.master_port;
   std::string out;

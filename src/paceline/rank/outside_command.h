@@ -13,8 +13,8 @@ namespace paceline::rank {
 /// Returns the adapters of this build, and whether each is installed.
 std::vector<cases::Adapter> adapters_here();
 
-/// The place of one process of an external program.
-struct OutsidePlace {
+/// The rank, the world size and the rendezvous address of one process of an external program.
+struct ExternalProcess {
   int rank = 0, local_rank = 0;
   int local_ranks = 0;  // ranks of the case on this host; 0: not known
   int world = 0;        // ranks of Paceline; 0: not known
@@ -29,13 +29,13 @@ struct OutsideCommand {
 };
 
 /// Returns the command of an external case (an adapter, the strategy python-ddp, or the user's own
-/// command) at a place.  Throws UsageError if the case's adapter is not known.
-OutsideCommand outside_command(const cases::Case& configuration, const OutsidePlace& place);
+/// command) for one process.  Throws UsageError if the case's adapter is not known.
+OutsideCommand outside_command(const cases::Case& configuration, const ExternalProcess& place);
 
 /// Returns `text` with {port} and the names of cases::placeholders_of filled in.  Braces after a $,
 /// and other words in braces, stay as they are.
-std::string filled_in(const std::string& text, const cases::Case& configuration,
-                      const OutsidePlace& place);
+std::string fill_placeholders(const std::string& text, const cases::Case& configuration,
+                              const ExternalProcess& place);
 
 /// Returns the command as one line for a shell, for --dry-run.
 std::string shell_text(const OutsideCommand& command);

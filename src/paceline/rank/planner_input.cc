@@ -57,7 +57,7 @@ plan::AlphaBeta measure_alpha_beta(engines::Channel& channel, at::Device device,
           .all_reduce = line(plan::name_of(plan::Pattern::kAllReduce)),
           .reduce_scatter = line(plan::name_of(plan::Pattern::kReduceScatter)),
           .all_gather = line(plan::name_of(plan::Pattern::kAllGather)),
-          .message = line(plan::kMessages)};
+          .message = line(plan::kMessageOperation)};
 }
 
 plan::LayerProfile share_profile(engines::Channel& channel, plan::LayerProfile profile,
@@ -136,7 +136,7 @@ plan::PlanInput plan_input_of(const cases::Case& configuration, plan::ModelShape
           .clip_norm = configuration.clip_norm};
 }
 
-void add_known_times(const cases::Case& configuration, plan::PlanInput& input) {
+void add_configured_times(const cases::Case& configuration, plan::PlanInput& input) {
   if (!input.profile && !configuration.replay.empty()) {
     input.profile = cluster::read_profile(configuration.replay).profile;
   }

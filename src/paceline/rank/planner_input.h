@@ -46,7 +46,7 @@ plan::PlanInput plan_input_of(const cases::Case& configuration, plan::ModelShape
 
 /// Adds those times that the input lacks and the configuration gives: times of layers from its
 /// replay, times of collectives from its emulated link.
-void add_known_times(const cases::Case& configuration, plan::PlanInput& input);
+void add_configured_times(const cases::Case& configuration, plan::PlanInput& input);
 
 /// Times all-reduce, reduce-scatter, all-gather and messages on `channel`, one after the other, at
 /// a few sizes up to `largest_bytes`, and fits a line to each.  Collective.  The time of a round is

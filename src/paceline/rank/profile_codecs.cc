@@ -122,7 +122,8 @@ class CodecBench {
     return last;
   }
 
-  /// Fills in what the other rank would send, which is taken to equal what this rank sends.
+  /// Fills the receive buffers as the other rank would, which is assumed to send what this rank
+  /// sends.
   void stand_in_for(const plan::Op& op) const {
     if (const auto* exchange = std::get_if<plan::Exchange>(&op.work)) {
       for (std::size_t i = 0; i < exchange->receives.size(); ++i) {

@@ -57,8 +57,8 @@ std::optional<double> consensus_distance(engines::Channel& channel, const at::Te
   return std::sqrt(deviation.item<double>() / channel.world() / mean_norm);
 }
 
-// Returns, for each number n from 0 on, how many averages missed the n newest steps.  Empty if no
-// average may miss any.
+// Returns a list whose element n is the number of averages that missed the updates of the n newest
+// steps.  Empty if the plan lets no average miss any.
 std::vector<std::int64_t> averages_by_steps_missed(
     const std::map<plan::Step, std::int64_t>& counted) {
   std::vector<std::int64_t> by_steps;

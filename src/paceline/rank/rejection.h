@@ -11,8 +11,8 @@
 
 namespace paceline::rank {
 
-/// Lets one rank reject a case of the job on its own, for example a server that would have too many
-/// messages.  The other ranks see the rejection in the store, and reject the case too.
+/// Lets one rank reject a case of the job, for example a server that would have too many messages.
+/// The other ranks see the rejection in the store, and reject the case too.
 class Rejection {
  public:
   /// Unless `goes_on`, a rejection ends the job: there is no other case, or a parent process starts
@@ -22,7 +22,7 @@ class Rejection {
 
   /// Runs `run_case`.  Returns why a rank rejects the case, if one does: the first UsageError
   /// before accept() on this rank or another.  `key` of the store belongs to the case, and all
-  /// ranks of the case give the same key.  If no rank has rejected the case, throws what `run_case`
+  /// ranks of the case pass the same key.  If no rank has rejected the case, throws what `run_case`
   /// throws.
   std::optional<std::string> of(const std::string& key, const std::function<void()>& run_case);
 

@@ -99,7 +99,7 @@ bool codes(const plan::Planner& planner, const plan::PlanInput& input) {
   });
 }
 
-std::int64_t written_in_replay(const plan::Planner& planner, const plan::PlanInput& input) {
+std::int64_t replay_written_bytes(const plan::Planner& planner, const plan::PlanInput& input) {
   const plan::Setup setup = planner.setup(input);
   const bool gradients = codes(planner, input);
   const auto is_written = [&](const plan::Op& op, const plan::Touch& touch) {

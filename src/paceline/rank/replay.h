@@ -51,9 +51,9 @@ class Replay {
   /// Lets the next phase begin when it is called, instead of where the last phase ended.
   void interrupt() { due_ns_.reset(); }
 
-  /// Returns the time to sleep instead of running the kernel, or nothing for a kernel that is run.
-  /// Only updates are slept through: for the profile's update time, times the share of the elements
-  /// that the kernel writes, and for zero if the profile has no such time.
+  /// Returns how long to sleep instead of running the kernel, or nothing for a kernel that is run.
+  /// Only update kernels are replaced by a sleep: of the profile's update time, times the share of
+  /// the elements that the kernel writes, or of zero if the profile has no such time.
   std::optional<std::chrono::nanoseconds> kernel_time(const plan::Kernel& kernel) const;
 
  private:
@@ -68,13 +68,13 @@ class Replay {
   std::int64_t gate_wait_ns_ = 0;  // waited up to due_ns_
 };
 
-/// Returns whether the rank's plan has a codec.  A codec's time depends on the numbers that it
-/// codes, so a replay of such a plan writes gradients.
+/// Returns whether the rank's plan has a codec.  The time of a codec depends on the values that it
+/// compresses, so a replay of such a plan writes gradients.
 bool codes(const plan::Planner& planner, const plan::PlanInput& input);
 
 /// Returns the bytes of the rank's buffers that a replay of the plan writes: received values,
-/// results of kernels that are run, and gradients if they are coded.  Layers and updates are slept
-/// through, so parameters and the optimizer's state take no memory.
-std::int64_t written_in_replay(const plan::Planner& planner, const plan::PlanInput& input);
+/// results of kernels that are run, and gradients if they are compressed.  Layers and updates are
+/// sleeps, so parameters and the optimizer's state take no memory.
+std::int64_t replay_written_bytes(const plan::Planner& planner, const plan::PlanInput& input);
 
 }  // namespace paceline::rank

@@ -38,7 +38,7 @@ launch::PrefixStore SessionContext::store_for(const std::string& prefix) {
 }
 
 void SessionContext::idle() const {
-  context.heartbeat.note_move();
+  context.heartbeat.note_progress();
   launch::throw_if_stop_requested();
   rejection.throw_if_rejected();
 }
@@ -73,7 +73,8 @@ void check_hosts(SessionContext& session) {
                           "compare on equal hosts, or use --require-same-topology"};
 }
 
-// Prepares the session.  Ranks that train are bound to their own cores while the result lives.
+// Prepares the session.  Ranks that train are bound to their own cores until the returned object is
+// destroyed.
 std::unique_ptr<CorePin> set_up(SessionContext& session) {
   const cases::JobSpec& job = session.job;
   start_engines(cases::engines_of(job), job.settings.timeout_ms(), [&] { session.idle(); });

@@ -10,9 +10,9 @@
 
 namespace paceline::rank {
 
-/// Returns a planner that also averages the network's statistics beside `parameters`, if the
-/// configuration asks for it (`average_buffers`); else `parameters`.  Throws UsageError if the
-/// network keeps no statistics, as one without batch norm.
+/// Returns a planner that also averages the batch norm statistics of the network, beside the plan
+/// of `parameters`, if the configuration asks for it (`average_buffers`); else `parameters`.
+/// Throws UsageError if the network has no such statistics.
 std::unique_ptr<plan::Planner> with_statistics(const cases::Case& configuration,
                                                const runtime::TracedNetwork& network,
                                                std::unique_ptr<plan::Planner> parameters);

@@ -132,7 +132,7 @@ std::string Trainer::role() const {
 
 void Trainer::begin_step() {
   if (reducer_ != nullptr) {  // the Reducer ends its operations within the step
-    channels_.front()->belong_to(executor_->steps_begun());
+    channels_.front()->set_step(executor_->steps_begun());
   }
   executor_->begin_step();
 }

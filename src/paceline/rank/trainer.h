@@ -74,8 +74,8 @@ struct TrainerOptions {
   std::optional<plan::AlphaBeta> alpha_beta{};
 };
 
-/// One rank's training job: network, data, plan and executor.  In a replay a recorded profile
-/// stands in for the network, and nothing is trained.
+/// One rank's training job: network, data, plan and executor.  In a replay a recorded profile takes
+/// the place of the network, and nothing is trained.
 class Trainer final : public TimedJob {
  public:
   /// Collective over the group.  All ranks start from rank 0's parameters.  Throws UsageError for a
@@ -128,8 +128,8 @@ class Trainer final : public TimedJob {
   /// operation may be in flight.
   records::Evaluation evaluate() { return evaluator_->of(*network_); }
 
-  /// Returns what was looked up since the last call; nothing if the network has no embedding tables
-  /// or the rank does not train.
+  /// Returns the embedding lookups since the last call; nothing if the network has no embedding
+  /// tables or the rank does not train.
   std::optional<records::Lookups> take_lookups() {
     const auto lookups = this->lookups();
     lookups_ = {};

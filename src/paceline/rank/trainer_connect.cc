@@ -98,7 +98,8 @@ std::unique_ptr<engines::Channel> Trainer::connect_to(const plan::Communicator& 
                          .largest_operation = largest_operation_});
 }
 
-// Picks are numbers on the host, so their channel is one of the CPU on every device.
+// A pick, the number of the op to issue next, is a value on the host.  So its channel is one of the
+// CPU on every device.
 std::unique_ptr<engines::Channel> Trainer::connect_for_picks(const plan::Communicator& group) {
   const plan::Communicator picks{.name = group.name + "/picks", .members = group.members};
   if (ranks_.device.is_cpu()) {

@@ -119,7 +119,7 @@ std::shared_ptr<networks::Network> Trainer::new_network() const {
   return network;
 }
 
-// Reads the data, and takes a first batch with which the network is traced.
+// Reads the data, and makes a first batch with which the network is traced.
 void Trainer::read_data() {
   if (plan::is_mapped(configuration_.data)) {
     mapped_ = std::make_unique<MappedData>(configuration_, ranks_.device, dtype());
@@ -140,7 +140,7 @@ void Trainer::set_batches(const networks::Batch& whole) {
   }
 }
 
-// Returns the inputs and targets of a step, apart from its lookups, which the plan's kernels draw.
+// Returns the inputs and targets of a step without its lookups, which the plan's kernels draw.
 networks::Batch Trainer::bag_batch(plan::Step step) const {
   return networks::draw_bag_batch(
       *embeddings_, {.seed = configuration_.seed, .trainer = ranks_.rank, .step = step},
@@ -164,7 +164,7 @@ void Trainer::make_plan() {
     input_.profile = options_.profile;
     input_.alpha_beta = options_.alpha_beta;
     if (ranks_.world > 1 && strategies::needs_times(strategy_)) {
-      add_known_times(configuration_, input_);
+      add_configured_times(configuration_, input_);
       if (!input_.profile || !input_.alpha_beta) {
         measure_times();
       }
@@ -214,7 +214,7 @@ void Trainer::allocate(const plan::Setup& setup) {
   adopt_statistics(traced_, *memory_);
 }
 
-// Measures the times that the strategy needs and lacks, on all ranks, which connect on a separate
+// Measures the times that the strategy needs and does not have, on all ranks, over a separate
 // communicator.  Restores the random generator, so the run's random numbers do not depend on this.
 void Trainer::measure_times() {
   at::Generator random = at::globalContext().defaultGenerator(ranks_.device);
@@ -235,8 +235,8 @@ void Trainer::measure_times() {
   random.set_state(before);
 }
 
-// On a CPU the ranks that train also compute during the measurement, as in a step.  A planner has
-// to weigh a bucket's start-up time beside computation, which is many times that on idle ranks.
+// On a CPU the ranks that train also compute during the measurement, as in a step.  The start-up
+// time of a bucket beside computation, which a planner needs, is many times that on idle ranks.
 plan::AlphaBeta Trainer::measure_collectives(engines::Channel& channel) {
   const bool beside_compute = replay_ == nullptr && ranks_.device.is_cpu();
   const auto measure = [&] {

@@ -42,7 +42,7 @@ class TrainingCases final : public Workload {
                         .progress = &session_.progress,
                         .goes_on = !job_.is_only_case});
     times_.emplace(world_, settings_.cluster);
-    todo_ = interleaved(cases_to_do(job_.experiment, completed, job_.run), job_.run);
+    todo_ = in_run_order(cases_to_do(job_.experiment, completed, job_.run), job_.run);
     return todo_.size();
   }
 
@@ -92,35 +92,36 @@ class TrainingCases final : public Workload {
   std::int64_t train(const cases::Case& c, launch::PrefixStore& store, std::size_t index,
                      const Progress& progress) {
     const PlanTimes known = times_->share(c, store);
-    RankResult result = run_case(
-        world_, c, store,
-        {.name = fmt::format("run{}/case{}", job_.run, index),
-         .interface = settings_.interface,
-         .limits = {.timeout = settings_.timeout_ms(),
-                    .first_step = estimate_.first_step(
-                        c, std::min(c.ranks, world_.self.local_world), session_.cores),
-                    .heartbeat = &session_.context.heartbeat},
-         .record_spans = !settings_.trace.empty(),
-         .times = known,
-         .idle = [this] { session_.idle(); },
-         .accepted = [this] { session_.rejection.accept(); },
-         .progress = progress,
-         .interrupted = [&](records::RankSamples samples) { tell_so_far(c, std::move(samples)); },
-         .on_failure = session_.hooks.on_failure});
+    RankResult result =
+        run_case(world_, c, store,
+                 {.name = fmt::format("run{}/case{}", job_.run, index),
+                  .interface = settings_.interface,
+                  .limits = {.timeout = settings_.timeout_ms(),
+                             .first_step = estimate_.first_step(
+                                 c, std::min(c.ranks, world_.self.local_world), session_.cores),
+                             .heartbeat = &session_.context.heartbeat},
+                  .record_spans = !settings_.trace.empty(),
+                  .times = known,
+                  .idle = [this] { session_.idle(); },
+                  .accepted = [this] { session_.rejection.accept(); },
+                  .progress = progress,
+                  .interrupted =
+                      [&](records::RankSamples samples) { report_samples(c, std::move(samples)); },
+                  .on_failure = session_.hooks.on_failure});
     times_->keep(c, known, result.times);
     place(result.samples);
     post_result(store, world_.self.rank, result, engines::on_one_host(world_.hosts));
     return result.started_ns;
   }
 
-  // Posts the samples so far; only ranks that train have any.
-  void tell_so_far(const cases::Case& c, records::RankSamples samples) const {
+  // Stores the samples of the complete steps.  Ranks that do not train have no samples.
+  void report_samples(const cases::Case& c, records::RankSamples samples) const {
     place(samples);
     if (c.discard || (c.has_tables() && samples.rank >= c.trainers)) {
       return;
     }
     try {
-      post_so_far(*world_.store, std::move(samples));
+      post_partial_samples(*world_.store, std::move(samples));
     } catch (const WorldError&) {
       return;  // the store is gone with the rank that served it
     }
@@ -185,7 +186,7 @@ class TrainingCases final : public Workload {
     }
   }
 
-  // Fills in the fields of a record that are not measured figures.
+  // Fills in the fields of a record that are not measured.
   void describe(const cases::Case& c, records::RunRecord& whole) {
     whole.source = source_of(c);
     whole.experiment = job_.experiment.name;
@@ -194,7 +195,7 @@ class TrainingCases final : public Workload {
     whole.configuration = c;
     whole.environment = session_.environment;
     if (is_external(c)) {
-      take_versions(whole);
+      adopt_reported_versions(whole);
     }
     if (const auto search = job_.experiment.searches.find(c.key());
         search != job_.experiment.searches.end()) {

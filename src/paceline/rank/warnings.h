@@ -10,12 +10,12 @@
 
 namespace paceline::rank {
 
-/// Adds the warning that ranks or threads share cores, which the record's figures do not show.
+/// Adds a warning if ranks or threads share cores, because the record's times do not show it.
 void add_warnings(records::RunRecord& record);
 
 /// Returns a warning that other programs compute on `host`, or nothing.  It is given if the load
-/// average of one minute is above `cores` and at least one above `own`, the number of threads with
-/// which this program computes there.
+/// average of one minute is above `cores` and at least one above `own`, the number of this
+/// program's compute threads on that host.
 std::optional<records::Warning> busy_warning(const std::string& host, double load, int cores,
                                              int own);
 

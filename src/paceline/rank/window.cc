@@ -16,7 +16,7 @@ void add_step_phases(const StepTimes& times, records::RankSamples& samples) {
   samples.phase_ns["wait"].push_back(times.wait_ns);
 }
 
-// A measured window while it runs.
+// Collects the samples of a run of measured steps.
 class MeasuredWindow {
  public:
   MeasuredWindow(TimedJob& job, const WindowOptions& options) : job_(job), options_(options) {}
@@ -70,7 +70,8 @@ class MeasuredWindow {
     return times;
   }
 
-  // Adds the times of the steps since the last call.  The last `others` marks do not end steps.
+  // Adds the times of the steps since the last call.  The last `others` marks are not ends of
+  // steps.
   std::vector<std::int64_t> take_steps(std::size_t others) {
     std::vector<std::int64_t> marks = job_.take_marks();
     for (std::size_t i = 0; i + 1 + others < marks.size(); ++i) {
@@ -85,11 +86,12 @@ class MeasuredWindow {
   records::RankSamples samples_;
 };
 
-// The number of uncounted steps of each run.  The ranks begin a run some time apart, and the step
-// that waits for the last of them is the second, at whose gates operations of the first are due.
+// The number of steps at the start of each run that are not counted.  The ranks begin a run at
+// slightly different times.  The second step waits for the last rank, because operations of the
+// first step are due at its gates.
 constexpr int kUncounted = 2;
 
-/// Neighboring blocks of one kind, which run on without a break.
+/// Consecutive blocks of one kind, which run without a break.
 struct BlockRun {
   bool with = true;
   int blocks = 1;

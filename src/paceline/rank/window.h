@@ -7,8 +7,8 @@
 
 #include "paceline/records/run_record.h"
 
-// How the steps of a training job are timed: in a window, in pairs of blocks with and without
-// communication, and between evaluations.
+// Times the steps of a training job: consecutive steps after a warm-up, pairs of blocks with and
+// without communication, or steps between evaluations.
 
 namespace paceline::rank {
 
@@ -78,8 +78,8 @@ records::RankSamples measure(TimedJob& job, const WindowOptions& options);
 ///
 ///   with | without without | with with | without without | ... | with
 ///
-/// A run starts with empty queues and two steps that are not counted.  These steps line the ranks
-/// up, and bring a schedule that crosses the step border into its steady state.
+/// A run starts with empty queues and two steps that are not counted.  These steps synchronize the
+/// ranks, and bring a schedule that crosses the step border into its steady state.
 struct PairLayout {
   int pairs = 2;  // even
   int block_steps = 1;
@@ -99,8 +99,8 @@ PairLayout pair_layout(int steps);
 struct PairOptions {
   PairLayout layout;
   bool sync_each_step = false;
-  /// Called before every run with communication, to line the ranks up.  A run without communication
-  /// needs no barrier: the ranks' last operation has lined them up.
+  /// Called before every run with communication, to synchronize the ranks.  A run without
+  /// communication needs no barrier: the ranks' last operation has synchronized them.
   std::function<void()> barrier{};
 };
 

@@ -23,8 +23,9 @@ struct Window {
 /// another.  The answer is the same on all ranks.
 bool communicates(const plan::Planner& planner, const plan::PlanInput& input, int steps);
 
-/// Returns the wire bytes per step of these steps.  The measured bytes come from their sum
-/// `booked`; the planned bytes are absent if the plan does not know all lengths.
+/// Returns the wire bytes per step of these steps.  The measured bytes come from `booked`, the
+/// bytes that the engine sent in all of them; the planned bytes are absent if the plan does not
+/// know all lengths.
 records::WireBytes wire_of(const Window& window, const engines::Ledger& booked);
 
 /// Returns a warning that the number of measured steps is no multiple of the period of the plans'

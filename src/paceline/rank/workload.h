@@ -54,7 +54,7 @@ class Workload {
  public:
   virtual ~Workload() = default;
 
-  /// Prepares what all items need.  Returns the number of items.
+  /// Prepares the resources that all items share.  Returns the number of items.
   virtual std::size_t begin() = 0;
 
   /// Performs an item, and on rank 0 hands its record over.

@@ -75,7 +75,7 @@ Value known_value(const nlohmann::json& json) {
 
 }  // namespace
 
-bool CommRecord::found_wrong() const {
+bool CommRecord::has_wrong_values() const {
   return wrong_elements.value_or(0) > 0 || (in_place && in_place->wrong_elements.value_or(0) > 0) ||
          std::ranges::any_of(warnings, is_of_wrong_values);
 }

@@ -48,35 +48,36 @@ struct CommRecord {
   /// own records have 0 and an empty text.
   int mean_of = 0;
   std::string formula{};
-  std::int64_t wire_bytes = 0;  // that a rank sends (plan/wire_bytes.h)
+  std::int64_t wire_bytes = 0;  // bytes that one rank sends (plan/wire_bytes.h)
   double line_bytes_per_s = 0;  // rate of a plain stream; 0: not measured
-  /// The number on the rank that has most; absent if nobody looked.
+  /// The number of wrong elements on the rank that has the most; absent if the values were not
+  /// checked.
   std::optional<std::int64_t> wrong_elements = 0;
   std::optional<InPlace> in_place{};          // if the same program measured this too
   std::optional<std::int64_t> link_slack_ns;  // the least slack; negative: slower than the link
-  /// Whether the median is as long as the emulated link makes it; absent if that is not known.
-  /// True without an emulated link.
+  /// Whether the median time is at most 2 % above the time that the emulated link allows; absent if
+  /// that was not checked.  True without an emulated link.
   std::optional<bool> valid = true;
   std::vector<Warning> warnings;
   Environment environment{};  // still empty while `paceline comm` measures
 
-  /// Whether iteration_ns is a single mean of several iterations.
+  /// Whether iteration_ns holds only the mean of several iterations.
   bool is_mean() const { return !formula.empty() && iteration_ns.size() == 1; }
   /// Whether wrong values were found, by Paceline or by the program that wrote the log.
-  bool found_wrong() const;
+  bool has_wrong_values() const;
 
   double quantile_ns(double p) const;
   double median_ns() const { return quantile_ns(0.5); }
 
-  /// Whether bandwidths follow from the times, as they do not from the CPU's times alone.
+  /// Whether the times give bandwidths.  They do not if only the CPU's time to issue was measured.
   bool has_bandwidth() const { return clock != "cpu"; }
 
   // Bandwidths in bytes per second, computed from the median time.
   double algorithm_bandwidth() const;
   double bus_bandwidth() const;
   double wire_bandwidth() const;
-  /// Returns wire_bandwidth() as a share of the line's bandwidth; nothing if the line's bandwidth
-  /// is not known.
+  /// Returns wire_bandwidth() as a share of the measured rate of a plain stream; nothing if that
+  /// rate is not known.
   std::optional<double> line_share() const;
 };
 

@@ -7,14 +7,14 @@
 
 namespace paceline::records {
 
-/// A lower bound on the step: no execution of a predicted case's plan on its links, with
-/// `algorithm` for its collectives, is faster.  Noise is not part of it.
+/// A lower bound on the step time of a predicted case: no execution of its plan on these links,
+/// with `algorithm` for its collectives, is faster.  The bound does not include noise.
 struct StepBound {
   std::int64_t step_ns = 0;     // follows from the two below (predict/bound.h)
   std::int64_t compute_ns = 0;  // model work of the slowest rank
   std::int64_t wire_ns = 0;     // the busiest link's bytes at its rate
-  /// A sharper bound; present if it is above `step_ns`.  It is of communication that crosses the
-  /// step, and knows when each gradient is ready and what waits for it.
+  /// A sharper bound; present if it is above `step_ns`.  It is for communication that crosses the
+  /// step border, and uses when each gradient is ready and which operation waits for it.
   std::optional<std::int64_t> sharper_ns{};
   bool crosses_step = false;  // communication may run under the next step
   std::string algorithm{};    // empty: there is no collective of several ranks
@@ -26,8 +26,8 @@ struct StepBound {
 
 /// The interval in which the real step of a prediction is expected.
 struct ErrorBar {
-  /// How far the interval reaches to either side, as a share of the step.  Empty: the interval has
-  /// another form, or nothing is known.
+  /// Half the width of the interval, as a share of the step.  Empty: the interval is not symmetric,
+  /// or the error is not known.
   std::optional<double> share{};
   std::optional<std::int64_t> low_ns{}, high_ns{};  // the ends of the interval
   double level = 0;                                 // share of the cases in `how` that are within
@@ -35,7 +35,7 @@ struct ErrorBar {
   std::string of{};                                 // the family of strategies whose error it is
   std::string how{};                                // the evidence: on what the error was found
   std::int64_t cells = 0;                           // number of published values compared
-  /// What no published table covers; if nothing is known, the reason.
+  /// Why no published table covers the prediction; or why the error is not known.
   std::string why{};
 
   bool known() const { return low_ns && high_ns; }
@@ -43,7 +43,7 @@ struct ErrorBar {
   bool operator==(const ErrorBar&) const = default;
 };
 
-/// What a prediction states beside its steps.
+/// The bound, the error bar and the number of training ranks of a prediction.
 struct Predicted {
   /// The number of the job's ranks that train.  The record of a job with many ranks has only one
   /// rank of each kind.
@@ -60,11 +60,12 @@ std::string words_of(const StepBound& bound);
 /// Describes the sharper bound: "70.478 ms: ..."; empty if none is known.
 std::string sharper_words(const StepBound& bound);
 
-/// Describes the bar, the interval of the step and whose error it is; or why there is none.
+/// Describes the bar, the interval of the step and the family whose error it is; or why there is
+/// none.
 std::string words_of(const ErrorBar& bar);
 
 /// Describes the evidence for the error bar, without times of the step, so that several rows can
-/// share one note.
+/// have the same note.
 std::string basis_words(const ErrorBar& bar);
 
 }  // namespace paceline::records

@@ -80,8 +80,8 @@ std::vector<std::string> after_options(std::vector<std::string> options,
 
 }  // namespace
 
-bool ForeignRecords::found_wrong() const {
-  return std::ranges::any_of(operations, &CommRecord::found_wrong) ||
+bool ForeignRecords::has_wrong_values() const {
+  return std::ranges::any_of(operations, &CommRecord::has_wrong_values) ||
          std::ranges::any_of(runs, [](const RunRecord& run) {
            return std::ranges::any_of(run.warnings, is_of_wrong_values);
          });
@@ -108,7 +108,7 @@ bool is_operation_file(std::string_view text) {
   return trimmed(text.substr(0, text.find('\n'))).starts_with(R"({"kind":"comm")");
 }
 
-AnyFile read_own(const std::string& text, const std::string& path) {
+AnyFile read_paceline_file(const std::string& text, const std::string& path) {
   std::istringstream in(text);
   AnyFile file;
   const bool has_operations = is_operation_file(text);
@@ -132,7 +132,7 @@ std::vector<AnyFile> read_any(const std::vector<std::string>& paths) {
     if (one_file && paths.size() > 1 && trimmed(text).empty()) {
       files[i].notes = {paths[i] + ": is empty; it is left out"};
     } else if (one_file && (is_operation_file(text) || is_record_file(text))) {
-      files[i] = read_own(text, paths[i]);
+      files[i] = read_paceline_file(text, paths[i]);
     } else {
       others.push_back(paths[i]);
       places.push_back(i);
@@ -144,7 +144,7 @@ std::vector<AnyFile> read_any(const std::vector<std::string>& paths) {
   ForeignRecords found = read_foreign_if_known(others);
   for (std::size_t i = 0; i < others.size(); ++i) {
     if (!found.known.contains(i)) {
-      files[places[i]] = read_own(read_text(others[i]), others[i]);
+      files[places[i]] = read_paceline_file(read_text(others[i]), others[i]);
     }
   }
   for (std::size_t i = 0; i < found.operations.size(); ++i) {

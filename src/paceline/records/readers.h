@@ -12,7 +12,7 @@
 
 namespace paceline::records {
 
-/// What the readers of the Python package read from other programs' files.
+/// The records that the readers of the Python package made from files of other programs.
 struct ForeignRecords {
   std::vector<RunRecord> runs;
   std::vector<CommRecord> operations;
@@ -23,7 +23,7 @@ struct ForeignRecords {
 
   bool empty() const { return runs.empty() && operations.empty(); }
   /// Whether a program that wrote one of the files reports wrong values in it.
-  bool found_wrong() const;
+  bool has_wrong_values() const;
 };
 
 /// Reads files and directories with the readers of python/paceline/readers.  `from` names the
@@ -49,7 +49,7 @@ struct AnyFile {
 
 /// Reads the lines of a record file or of a file of operations.  An unfinished last line is skipped
 /// with a note.  Throws UsageError that begins with `path:line:` for anything else.
-AnyFile read_own(const std::string& text, const std::string& path);
+AnyFile read_paceline_file(const std::string& text, const std::string& path);
 
 /// Reads `paths`, each of which may be a record file, a file of `paceline comm`, or a file or
 /// directory of another program that a reader of the Python package recognizes.  An unfinished last

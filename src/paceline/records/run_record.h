@@ -37,8 +37,8 @@ struct Lookups {
   bool operator==(const Lookups&) const = default;
 };
 
-/// What one rank measured in one window.  Durations are nanoseconds of a monotonic clock; sample k
-/// of every vector belongs to measured step k.
+/// The measurements of one rank.  Durations are nanoseconds of a monotonic clock; sample k of every
+/// vector belongs to measured step k.
 struct RankSamples {
   int rank = 0;
   std::string host;
@@ -68,7 +68,7 @@ struct RankSamples {
   bool operator==(const RankSamples&) const = default;
 };
 
-/// Bytes per rank and step that were handed to the engine, by pattern, counted where they are
+/// Bytes per rank and step that were handed to the engine, by operation, counted where they are
 /// issued; and the bytes that the plan's cost table states.
 struct WireBytes {
   std::optional<std::int64_t> measured_per_step;  // maximum over the ranks
@@ -100,18 +100,18 @@ struct PlannedBy {
   bool operator==(const PlannedBy&) const = default;
 };
 
-/// How the engine compared with the emulated link in the measured steps.
+/// The comparison of the engine's times with those of the emulated link, in the measured steps.
 struct LinkCheck {
   static constexpr double kMostOverdue = 0.02;  // share of the window
 
   std::int64_t operations = 0;  // number of compared operations
   std::int64_t late = 0;        // operations in which the engine was slower than the link
-  /// The end that the link gives an operation minus the end on the engine, the least over the
+  /// The end of an operation by the emulated link minus its end on the engine, the least over the
   /// operations.  It is negative if the engine was slower.
   std::int64_t slack_ns = 0;
-  /// How much of the window some operation was overdue: the link would have delivered it, but the
-  /// engine had not.  The steps are too long by at most this time.  Absent in records that do not
-  /// have it.
+  /// The time in which some operation was overdue: the link would have delivered it, but the engine
+  /// had not.  The steps are too long by at most this time.  `window_ns` is the time of all
+  /// measured steps.  Both are absent in older records.
   std::optional<std::int64_t> overdue_ns{}, window_ns{};
 
   /// Returns overdue_ns / window_ns; nothing if these were not recorded.
@@ -130,7 +130,7 @@ struct LinkCheck {
   bool operator==(const LinkCheck&) const = default;
 };
 
-/// The cost and the saving of the strategy's codec.
+/// The coding time of the strategy's codec, and the bytes that would be sent without it.
 struct Coding {
   std::int64_t ns_per_step = 0;           // mean time in its kernels on the slowest rank
   std::int64_t plain_bytes_per_step = 0;  // bytes by the plan without a codec
@@ -138,7 +138,7 @@ struct Coding {
   bool operator==(const Coding&) const = default;
 };
 
-/// The progress of training at the end of the window.
+/// The state of training after the last measured step.
 struct Training {
   double last_loss = 0;  // loss of the last step, mean over ranks
 
@@ -146,7 +146,7 @@ struct Training {
 };
 
 /// The code of the warning that the measured steps lack an exchange of the strategy.  The record's
-/// figures are then not those of the case.
+/// times and bytes are then not those of the strategy.
 inline constexpr const char* kLacksExchange = "lacks-exchange";
 /// The code of the warning that the measured steps are no whole number of the strategy's periods,
 /// though they lack no exchange.
@@ -164,7 +164,7 @@ inline bool lacks_exchange(const std::vector<Warning>& warnings) {
                      [](const auto& one) { return one.code == kLacksExchange; });
 }
 
-/// Whether the warning is of wrong values which the program that wrote a log found itself.  The
+/// Whether the warning says that the program which wrote a log found wrong values itself.  The
 /// record is kept, and the exit code is 3.
 inline bool is_of_wrong_values(const Warning& warning) { return warning.code == "wrong-values"; }
 
@@ -217,7 +217,7 @@ struct RunRecord {
   /// run; if a program other than Paceline runs the case: not-installed, unsupported, exit, signal,
   /// timeout, no-samples, wrong-count, not-finite, out-of-memory, bad-output.
   std::string status{};
-  /// What that program reported of itself: versions, layout, recipe.
+  /// Facts that this program reported about itself: versions, layout, recipe.
   std::map<std::string, std::string> adapter{};
   std::optional<PlannedBy> planned_by{};
   std::optional<LinkCheck> link_check{};  // of cases on an emulated link
@@ -228,11 +228,11 @@ struct RunRecord {
   /// after the last step, where m is the mean over the ranks.
   std::optional<double> consensus_distance{};
 
-  /// Whether the figures are those of the case: its engine was as fast as its emulated link, and
-  /// the measured steps contain every exchange of its strategy.
+  /// Whether the measurements are valid for the case: its engine was as fast as its emulated link,
+  /// and the measured steps contain every exchange of its strategy.
   bool valid() const { return (!link_check || link_check->valid()) && !lacks_exchange(warnings); }
 
-  /// Whether there are no figures because the case cannot run here, which is no failure.
+  /// Whether nothing was measured because the case cannot run here, which is no failure.
   bool not_run() const { return status == "not-installed" || status == "unsupported"; }
 
   bool operator==(const RunRecord&) const = default;

@@ -32,8 +32,9 @@ bool has_equal_ranks(const RunRecord& a, const RunRecord& b) {
   });
 }
 
-/// Returns for each record whether it is the first with its samples.
-std::vector<bool> first_of_samples(std::span<const RunRecord> records) {
+/// Returns, for each record, false if an earlier record has the same source, case, run number,
+/// start and step times.
+std::vector<bool> first_copies(std::span<const RunRecord> records) {
   std::map<Start, std::vector<std::size_t>> seen;
   std::vector<bool> first(records.size(), true);
   for (std::size_t i = 0; i < records.size(); ++i) {
@@ -58,7 +59,7 @@ bool has_same_samples(const RunRecord& a, const RunRecord& b) {
 
 std::vector<std::size_t> distinct_runs(std::span<const RunRecord> records,
                                        std::span<const std::size_t> file_of) {
-  const std::vector<bool> counts = first_of_samples(records);
+  const std::vector<bool> counts = first_copies(records);
   using Name = std::tuple<std::size_t, Source, std::string, std::string, int, std::string>;
   std::map<Name, std::size_t> last_of;
   std::set<std::size_t> distinct;

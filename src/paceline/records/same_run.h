@@ -11,10 +11,10 @@ namespace paceline::records {
 
 // Note [The same run]
 // Two records are of the same run if they have equal source, case, run number, start and samples.
-// Records of what Paceline itself ran are also of the same run if one file has them with equal
+// Records of runs by Paceline itself are also of the same run if one file has them with equal
 // source, experiment, case and run number.  In the first situation one record is a copy or a second
 // import, and the first record counts.  In the second, a command was run again, and the last record
-// without an error counts, since a run number names a repetition of one experiment.
+// without an error counts, because a run number names one repetition of an experiment.
 
 /// The key in RunRecord::adapter for the run number that a command gave its record, which `paceline
 /// ab` replaces by its own number of the command's run.

@@ -22,10 +22,11 @@
 namespace paceline::records {
 namespace {
 
-// The beginning of a line of each RecordKind, by which a cut record differs from other text.
+// The first characters of a line of each RecordKind, by which an incomplete record is told from
+// other text.
 constexpr std::array<std::string_view, 2> kBegins{R"({"version":)", R"({"kind":"comm")"};
 
-std::string reason() { return std::strerror(errno); }
+std::string errno_text() { return std::strerror(errno); }
 
 bool is_blank(std::string_view line) {
   return line.find_first_not_of(" \t\r") == std::string_view::npos;
@@ -87,7 +88,7 @@ RecordWriter::RecordWriter(std::string path, std::optional<RecordKind> kind)
     : path_(std::move(path)) {
   file_ = open(path_.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
   if (file_ < 0) {
-    throw UsageError(fmt::format("--records {}: cannot be written: {}", path_, reason()));
+    throw UsageError(fmt::format("--records {}: cannot be written: {}", path_, errno_text()));
   }
   if (flock(file_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
     close(file_);
@@ -131,7 +132,7 @@ void RecordWriter::repair_tail(std::optional<RecordKind> kind) {
   const auto whole = info.st_size - static_cast<off_t>(tail.size());
   if (ftruncate(file_, whole) != 0) {
     throw UsageError(fmt::format("--records {}: its unfinished last line cannot be cut off: {}",
-                                 path_, reason()));
+                                 path_, errno_text()));
   }
 }
 
@@ -142,7 +143,7 @@ void RecordWriter::write_all(std::string_view text) {
       continue;
     }
     if (written < 0) {
-      throw WorldError(fmt::format("{}: a record could not be written: {}", path_, reason()));
+      throw WorldError(fmt::format("{}: a record could not be written: {}", path_, errno_text()));
     }
     text.remove_prefix(static_cast<std::size_t>(written));
   }
@@ -154,7 +155,7 @@ void RecordWriter::append_line(const std::string& line) {
   write_all(line + "\n");
   // Pipes and terminals cannot be synced (EINVAL), which is no error.
   if (fsync(file_) != 0 && errno != EINVAL && errno != EROFS) {
-    throw WorldError(fmt::format("{}: a record did not reach the disk: {}", path_, reason()));
+    throw WorldError(fmt::format("{}: a record did not reach the disk: {}", path_, errno_text()));
   }
 }
 

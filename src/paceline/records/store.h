@@ -71,8 +71,8 @@ std::vector<std::string> for_each_record(std::istream& in, const std::string& pa
 void remove_if_empty(const std::string& path);
 
 /// Returns case and repetition of every record that `--resume` need not run again.  A record
-/// without an error is named by `cases::Case::key()`; one of a case that could not run by its key
-/// and the reason, so that the case runs once the reason is gone.
+/// without an error is identified by `cases::Case::key()`.  A record of a case that could not run
+/// is identified by its key and the reason, so that the case runs once the reason is gone.
 std::set<std::pair<std::string, int>> completed(std::span<const RunRecord> records);
 
 }  // namespace paceline::records

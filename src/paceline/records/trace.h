@@ -27,7 +27,7 @@ struct Span {
 };
 
 /// What a rank does in a span.  It determines the span's track, its category, the beginning of its
-/// name and the keys of its args, so that measured and predicted traces agree in these.
+/// name and the keys of its args, so that these are equal in measured and predicted traces.
 enum class Activity : std::uint8_t {
   kForward,   // forward pass on the training thread, waits included
   kBackward,  // backward pass on the training thread, waits included

@@ -87,7 +87,8 @@ std::optional<double> predicted_step_s(const CaseRuns& one, const std::string& c
                                        std::span<const Clock> clocks) {
   std::optional<double> step_s;
   for (const Clock& clock : clocks) {
-    if (priced_cluster(clock.configuration.cluster) == cluster && clock.of(one.configuration)) {
+    if (cluster_without_layers(clock.configuration.cluster) == cluster &&
+        clock.of(one.configuration)) {
       step_s = clock.step_s;
     }
   }
@@ -103,7 +104,7 @@ std::vector<std::string> clusters_of(const std::vector<CaseRuns>& cases,
       return one.configuration.target != 0 && clock.of(one.configuration);
     });
     if (used) {
-      add_once(clusters, priced_cluster(clock.configuration.cluster));
+      add_once(clusters, cluster_without_layers(clock.configuration.cluster));
     }
   }
   return clusters;
@@ -135,8 +136,8 @@ std::vector<std::string> names_of(const std::vector<CaseRuns>& cases) {
   return names;
 }
 
-/// Returns the cluster as printable text, without the digest of its prices if no other has this
-/// name.
+/// Returns the cluster as printable text.  The hash of its costs is left out if no other cluster
+/// has this name.
 std::string cluster_name(const std::string& cluster, const std::vector<std::string>& all) {
   const auto name = [](const std::string& text) { return text.substr(0, text.find("; prices ")); };
   const auto same = std::ranges::count(all, name(cluster), name);
@@ -198,7 +199,7 @@ TrainingCurves curves_of(const std::vector<CaseRuns>& cases, std::span<const Clo
 
 }  // namespace
 
-std::string priced_cluster(const std::string& cluster) {
+std::string cluster_without_layers(const std::string& cluster) {
   return cluster.substr(0, cluster.find("; layers "));
 }
 

@@ -13,9 +13,9 @@
 
 namespace paceline::report {
 
-/// Returns a record's cluster without the digest of its layer times, which differs between any two
+/// Returns a record's cluster without the hash of its layer times, which differs between any two
 /// profiles.
-std::string priced_cluster(const std::string& cluster);
+std::string cluster_without_layers(const std::string& cluster);
 
 /// One evaluation of a run, over the ranks that train; in a TrainingCurve, the medians over its
 /// runs.
@@ -31,7 +31,7 @@ struct TrainedPoint {
 std::vector<TrainedPoint> trained_points(const records::RunRecord& record);
 
 /// The results of the runs of a case: at the last evaluation of each run, and at the first
-/// evaluation at which a run reached the target.
+/// evaluation whose accuracy or loss meets the target.
 struct Trained {
   std::vector<double> losses;
   std::vector<double> accuracies;             // from 0 to 1; only classifiers have one

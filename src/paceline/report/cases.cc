@@ -111,8 +111,8 @@ std::string table_job_words(const cases::Case& c) {
       fmt::format("{}, {}, {} of {} in each table, {}", counted(c.trainers, "trainer"),
                   c.servers > 0 ? counted(c.servers, "server") : "which hold the tables",
                   counted(c.embeddings, "row"), c.embedding_dim, c.engine);
-  const auto add = [&text](const char* what, const auto& value, const auto& usual_value) {
-    text += value == usual_value ? "" : fmt::format(", {} {}", what, value);
+  const auto add = [&text](const char* what, const auto& value, const auto& default_value) {
+    text += value == default_value ? "" : fmt::format(", {} {}", what, value);
   };
   add("placement", c.placement, usual.placement);
   add("pooling", c.pooling, usual.pooling);

@@ -31,8 +31,8 @@ struct CaseRecords {
   std::vector<const records::RunRecord*> measured() const;
 };
 
-/// Returns the configuration; where the user stated no value, it has the one that the command
-/// reported of itself.
+/// Returns the configuration.  Where the user stated no value, it has the value that the command
+/// reported.
 cases::Case reported_configuration(const CaseRecords& one);
 
 /// Returns the cases in the order in which they first appear, without discarded warm-up cases.
@@ -66,8 +66,7 @@ std::string with_implied_parts(std::string_view text);
 bool names_strategy(std::string_view name, const std::string& strategy);
 
 /// Returns a name for each case: its label or short strategy.  Cases of the same plain_label() also
-/// get parts of their key, each of which tells more of them apart.  "(INVALID)" follows if a run is
-/// invalid.
+/// get parts of their key that distinguish them. "(INVALID)" follows if a run is invalid.
 std::vector<std::string> unique_labels(const std::vector<CaseRecords>& cases);
 
 /// Whether all runs of the case are valid (RunRecord::valid()).
@@ -76,8 +75,8 @@ bool is_valid(const CaseRecords& one);
 /// Returns the label without its "ranks=" part, for a table that has a column of ranks.
 std::string without_ranks(std::string label, int ranks);
 
-/// Returns the case's strategy; nothing if this program does not know it, as in a newer program's
-/// record.
+/// Returns the case's strategy; nothing if this version of Paceline does not have it, as in a newer
+/// version's record.
 std::optional<strategies::StrategySpec> known_strategy(const cases::Case& c);
 
 /// Returns a function that gives a member of a configuration as JSON; null if the source does not

@@ -92,7 +92,7 @@ struct DiffRow {
   std::optional<stats::Estimate> change;
   std::optional<double> p, corrected_p;
   /// With DiffOptions::until: about how many more pairs of runs a decision takes; absent if that
-  /// cannot be told.
+  /// cannot be estimated.
   std::optional<std::size_t> pairs_to_go{};
   /// Why `change` is absent: the two sides do not train the same.
   std::optional<std::string> not_comparable{};

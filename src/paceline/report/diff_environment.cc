@@ -93,9 +93,9 @@ records::Warning order_warning(RunOrder order) {
       "take turns: paceline ab --runs 6 -- COMMAND_A -- COMMAND_B"};
 }
 
-// Takes over, once each, those warnings of records that concern all their figures.
+// Adds, once each, those warnings of records that concern the whole comparison.
 void add_warnings_of_runs(const std::vector<records::Warning>& of_records,
-              std::vector<records::Warning>& warnings) {
+                          std::vector<records::Warning>& warnings) {
   for (const records::Warning& warning : of_records) {
     const bool is_new = std::ranges::none_of(warnings, [&](const records::Warning& one) {
       return one.code == warning.code && (one.code == "busy-machine" || one == warning);
@@ -106,7 +106,7 @@ void add_warnings_of_runs(const std::vector<records::Warning>& of_records,
   }
 }
 
-/// Returns the warnings about the figures of one side of a row.
+/// Returns the warnings that make one side of a row invalid or doubtful.
 std::vector<records::Warning> warnings_of_side(const CaseRecords& side) {
   std::vector<records::Warning> all;
   const auto late = std::ranges::find_if(

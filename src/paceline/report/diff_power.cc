@@ -15,7 +15,7 @@ namespace {
 
 constexpr double kPower = 0.9;
 
-/// The scatter of the runs of a case, and their number per side.
+/// The scatter of a case's times from run to run, and the number of runs per side.
 struct RunScatter {
   double log_sd = 0;  // standard deviation of the logarithm of one pair's ratio
   std::size_t runs = 0;

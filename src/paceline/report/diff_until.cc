@@ -57,7 +57,7 @@ void estimate_until(std::vector<DiffRow>& rows, const DiffOptions& options) {
     const double evidence = stats::sequential_evidence(ratios).value_or(0);
     row.p = std::min(1.0, 1 / evidence);
     row.corrected_p = std::min(1.0, static_cast<double>(rows.size()) * *row.p);
-    row.pairs_to_go = stats::sequential_to_go(ratios, goal);
+    row.pairs_to_go = stats::sequential_differences_to_go(ratios, goal);
   }
 }
 

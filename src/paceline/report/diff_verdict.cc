@@ -28,7 +28,7 @@ bool can_prove(const DiffRow& row, bool interleaved, const DiffOptions& options)
 
 // Returns the tick of the clock in nanoseconds: the longest time of which every sample is a
 // multiple.  With one or two distinct values it is only the largest power of ten that divides them,
-// since so few values say no more of the clock: computed values repeat, too.
+// because so few values, which may be computed ones, do not show the tick.
 std::int64_t clock_tick(const CasePair& pair) {
   std::int64_t tick = 0;
   std::set<std::int64_t> values;
@@ -54,8 +54,8 @@ std::int64_t clock_tick(const CasePair& pair) {
   return power;
 }
 
-// Whether rounding to a tick of the clock moves a figure by more than the change that is looked
-// for.  The mean of a run's steps is rounded only once for all of them.
+// Whether rounding to a tick of the clock changes a step time by more than the change that is
+// looked for.  The mean of a run's steps is rounded only once for all of them.
 bool is_coarse(const DiffRow& row, const DiffOptions& options) {
   const double wanted = options.margin() > 0 ? options.margin() : kUsualChange;
   double steps = 1;

@@ -22,14 +22,14 @@ using records::RunRecord;
 
 constexpr int kFifthStep = 5;
 
-/// A quantity by which trainings are compared: a fact of a record, and how messages name it.
+/// A quantity by which trainings are compared: its key in the record, and its name in messages.
 struct TrainingQuantity {
   const char* name;
   const char* words;
   bool of_steps = false;  // steps amplify rounding: not compared in bf16 and amp
 };
 
-// Sizes come first, then what training changes, from the first step to the last.
+// Sizes of the network come first, then losses and norms, from the first step to the last.
 constexpr auto kQuantities = std::to_array<TrainingQuantity>({
     {"parameters", "number of parameters"},
     {"flops", "FLOPs of a sample's forward pass"},
@@ -43,8 +43,9 @@ constexpr auto kQuantities = std::to_array<TrainingQuantity>({
 });
 
 constexpr double kLossTolerance = 1e-3;  // relative to the loss
-// Share of the first loss that is added, since a loss near zero has the rounding of a larger one.
-constexpr double kOfFirstLoss = 1e-5;
+// The share of the first loss that is added to the tolerance, because a loss near zero has the
+// rounding error of a larger one.
+constexpr double kShareOfFirstLoss = 1e-5;
 // Adjacent bf16 values at a loss are 2^-8 to 2^-7 of it apart, and programs round in different
 // places.  amp is at least as precise as bf16.
 constexpr double kReducedLossTolerance = 1.0 / 64;
@@ -53,7 +54,7 @@ constexpr double kReducedLossTolerance = 1.0 / 64;
 // steps of ResNet-50.
 constexpr double kUpdateTolerance = 1e-3;  // relative to the norm, in five steps
 constexpr double kMoreSteps = 5;           // factor on kUpdateTolerance for all steps
-// How far rounding moves a norm of weights, as a share of the norm of their updates.
+// The change of a norm of weights by rounding, as a share of the norm of their updates.
 constexpr double kShareOfUpdate = 1e-5;
 constexpr double kNormTolerance = 1e-8;  // relative to the norm
 // The factor 1 - rate * decay has up to this rounding error in fp32.
@@ -66,13 +67,13 @@ std::optional<double> number(const RunRecord& record, const std::string& name) {
              : std::optional(std::strtod(found->second.c_str(), nullptr));
 }
 
-bool is_own(const RunRecord& record) {
+bool is_paceline_record(const RunRecord& record) {
   return record.configuration.framework.empty() && record.configuration.command.empty();
 }
 
-// Whether Paceline's strategy changes by design what is trained.  A strategy that is not known here
-// counts as one that does.
-bool trains_otherwise(const cases::Case& c) {
+// Whether Paceline's strategy changes by design what is trained.  A strategy that this version does
+// not have counts as one that does.
+bool changes_training(const cases::Case& c) {
   if (c.strategy == "none") {
     return c.ranks > 1;
   }
@@ -105,7 +106,7 @@ double decayed_share(const cases::Case& c, int steps) {
   return c.optimizer == "adamw" || c.optimizer == "bert-adamw" ? each * steps : 0;
 }
 
-// Returns how far apart equal trainings may leave the norm of the weights, relative to the norm.
+// Returns by how much the norms of the weights of equal trainings may differ, relative to the norm.
 double weights_tolerance(const RunRecord& record, bool last, double norm) {
   const cases::Case& c = record.configuration;
   const int steps = last ? c.warmup + c.steps : kFifthStep;
@@ -114,8 +115,8 @@ double weights_tolerance(const RunRecord& record, bool last, double norm) {
          std::min(decayed_share(c, steps) / 2, kFactorRounding * steps);
 }
 
-// Returns how far apart two values of a quantity may be.
-double allowed(const RunRecord& theirs, std::string_view name, double value) {
+// Returns the largest absolute difference that two values of a quantity may have.
+double tolerance_of(const RunRecord& theirs, std::string_view name, double value) {
   const double size = std::abs(value);
   if (name == "parameters" || name == "flops") {
     return 0;
@@ -126,7 +127,7 @@ double allowed(const RunRecord& theirs, std::string_view name, double value) {
         is_reduced(theirs.configuration) ? kReducedLossTolerance : kLossTolerance * (last ? 2 : 1);
     const double first = number(theirs, "loss_first").value_or(0);
     return std::max(relative * size, 1e-12) +
-           (name == "loss_first" ? 0 : (last ? 10 : 1) * kOfFirstLoss * std::abs(first));
+           (name == "loss_first" ? 0 : (last ? 10 : 1) * kShareOfFirstLoss * std::abs(first));
   }
   if (name.starts_with("update")) {
     return size * kUpdateTolerance * (last ? kMoreSteps : 1);
@@ -145,15 +146,15 @@ bool trains_network(const RunRecord& record) {
 std::optional<double> value_of(const RunRecord& record, const TrainingQuantity& quantity) {
   const std::string_view name = quantity.name;
   const bool changes = name != "parameters" && name != "flops" && name != "loss_first";
-  if ((changes && is_own(record) && trains_otherwise(record.configuration)) ||
+  if ((changes && is_paceline_record(record) && changes_training(record.configuration)) ||
       (quantity.of_steps && is_reduced(record.configuration))) {
     return std::nullopt;
   }
   return number(record, quantity.name);
 }
 
-// Whether programs without faults would have equal values: for parameters and FLOPs the networks
-// must be equal, for the other quantities the trainings.
+// Whether two correct programs would give equal values.  For parameters and FLOPs the networks must
+// be equal, for the other quantities the trainings.
 bool asked_for_the_same(const RunRecord& a, const RunRecord& b, const TrainingQuantity& quantity) {
   const cases::Case& x = a.configuration;
   const cases::Case& y = b.configuration;
@@ -178,7 +179,7 @@ struct Values {
   bool differ;
 };
 
-// Returns nothing if the two are not to be compared by this quantity.
+// Returns nothing if the two records cannot be compared by this quantity.
 std::optional<Values> compared(const RunRecord& mine, const RunRecord& theirs,
                                const TrainingQuantity& quantity) {
   const auto value = value_of(mine, quantity);
@@ -187,7 +188,7 @@ std::optional<Values> compared(const RunRecord& mine, const RunRecord& theirs,
     return std::nullopt;
   }
   return Values{*value, *other,
-                !(std::abs(*value - *other) <= allowed(theirs, quantity.name, *other))};
+                !(std::abs(*value - *other) <= tolerance_of(theirs, quantity.name, *other))};
 }
 
 // Returns the first run of the case that succeeded, if the case trains a network; else null.
@@ -223,7 +224,8 @@ std::optional<std::string> difference_from_first(const RunRecord& mine,
 }  // namespace
 
 std::optional<std::string> unequal_training(const RunRecord& base, const RunRecord& test) {
-  if (!trains_network(base) || !trains_network(test) || (is_own(base) && is_own(test))) {
+  if (!trains_network(base) || !trains_network(test) ||
+      (is_paceline_record(base) && is_paceline_record(test))) {
     return std::nullopt;
   }
   for (const TrainingQuantity& quantity : kQuantities) {
@@ -238,7 +240,7 @@ std::optional<std::string> unequal_training(const RunRecord& base, const RunReco
 
 std::map<const RunRecord*, std::string> not_comparable(std::span<const RunRecord> records) {
   std::map<const RunRecord*, std::string> found;
-  if (std::ranges::all_of(records, is_own)) {
+  if (std::ranges::all_of(records, is_paceline_record)) {
     return found;
   }
   const std::vector<CaseRecords> all = group_cases(records);

@@ -12,7 +12,7 @@
 
 namespace paceline::report {
 
-/// Returns why the figures of two records are not comparable: one of them is from an adapter, both
+/// Returns why the times of two records are not comparable: one of them is from an adapter, both
 /// were asked for the same training, and a quantity of it differs.  Returns nothing if they are
 /// comparable.
 std::optional<std::string> unequal_training(const records::RunRecord& base,

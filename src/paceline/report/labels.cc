@@ -79,7 +79,7 @@ std::string with_source(std::string label, const CaseRecords& one) {
   return label;
 }
 
-/// The texts by which cases can differ, with their names.
+/// The texts of a case that may distinguish it from others, by name.
 using NamedTexts = cases::Texts;
 
 NamedTexts texts_of(const CaseRecords& one) {
@@ -103,9 +103,10 @@ std::size_t count_distinct(const std::vector<NamedTexts>& rows,
   return seen.size();
 }
 
-/// Returns the names of the texts that tell cases of the same label apart: each tells more of them
-/// apart than those before it.  `own`: a user named the cases; else their labels are strategies.
-std::vector<std::string> telling_names(const std::vector<NamedTexts>& rows, bool own) {
+/// Returns the names of the texts that distinguish cases of the same label.  Each name
+/// distinguishes more cases than those before it.  `own`: a user named the cases; else their labels
+/// are strategies.
+std::vector<std::string> distinguishing_names(const std::vector<NamedTexts>& rows, bool own) {
   std::vector<std::string> names;
   for (const NamedTexts& row : rows) {
     for (const auto& [name, text] : row) {
@@ -134,9 +135,9 @@ std::vector<std::string> telling_names(const std::vector<NamedTexts>& rows, bool
   return telling;
 }
 
-/// Returns the label of a case followed by its texts with the `telling` names.
-std::string told_apart(const CaseRecords& one, const std::string& short_strategy,
-                       const NamedTexts& texts, const std::vector<std::string>& telling) {
+/// Returns the label of a case, followed by its texts with these names.
+std::string distinguishing_label(const CaseRecords& one, const std::string& short_strategy,
+                                 const NamedTexts& texts, const std::vector<std::string>& telling) {
   const bool own = has_own_label(one.configuration());
   std::string label = with_source(own ? one.configuration().label : short_strategy, one);
   for (const std::string& name : telling) {
@@ -251,11 +252,11 @@ std::vector<std::string> unique_labels(const std::vector<CaseRecords>& cases) {
       rows.push_back(texts_of(*one));
     }
     const std::vector<std::string> strategies = short_strategies(configurations);
-    const std::vector<std::string> telling = telling_names(
+    const std::vector<std::string> telling = distinguishing_names(
         rows, std::ranges::any_of(configurations,
                                   [](const cases::Case* c) { return has_own_label(*c); }));
     for (std::size_t i = 0; i < same.size(); ++i) {
-      label_of[same[i]] = told_apart(*same[i], strategies[i], rows[i], telling);
+      label_of[same[i]] = distinguishing_label(*same[i], strategies[i], rows[i], telling);
     }
   }
   std::vector<std::string> labels;

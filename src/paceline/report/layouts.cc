@@ -23,13 +23,13 @@ namespace {
 
 using records::RunRecord;
 
-// Returns the tokens of an example; null for a network that does not read text.
-Json tokens_of(const cases::Case& c) {
+// Returns the number of tokens of an example; null for a network that does not read text.
+Json tokens_per_example(const cases::Case& c) {
   const auto names = plan::network_names();
   if (std::ranges::find(names, c.model) == names.end()) {
     return nullptr;
   }
-  const int own = plan::network_shape(c.model).own_tokens;
+  const int own = plan::network_shape(c.model).default_tokens;
   if (own == 0) {
     return nullptr;
   }
@@ -56,7 +56,7 @@ Json case_json(const CaseRecords& one, const RunRecord* first) {
       {"runs", std::move(runs)},
       {"job",
        one.configuration().has_tables() ? Json(table_job_words(one.configuration())) : Json()},
-      {"tokens", tokens_of(one.configuration())},
+      {"tokens", tokens_per_example(one.configuration())},
       {"student_t",
        tries < 2 ? Json() : Json(stats::student_t_quantile(kLevel, static_cast<int>(tries) - 1))}};
 }

@@ -57,8 +57,8 @@ std::vector<MeasuredSize> points_of(std::span<const CommRecord> records) {
   const auto add = [&](const CommRecord& record, std::string place,
                        const std::vector<std::int64_t>& iteration_ns) {
     if (!iteration_ns.empty() && median_of(iteration_ns) > 0) {
-      points.push_back(
-          {identifying_fields(record, std::move(place)), record.bytes, median_of(iteration_ns), &record});
+      points.push_back({identifying_fields(record, std::move(place)), record.bytes,
+                        median_of(iteration_ns), &record});
     }
   };
   for (const CommRecord& record : records) {
@@ -81,7 +81,8 @@ std::set<std::string> values_of(const std::vector<MeasuredSize>& points, std::si
 
 std::string or_dash(const std::string& value) { return value.empty() ? "-" : value; }
 
-/// Names operations by the first field and by those fields that have several values on a side.
+/// Makes the name of an operation from the first field and from those fields that have several
+/// values on a side.
 struct Naming {
   std::array<bool, kFields.size()> shown{};
   std::vector<Difference> differences;
@@ -129,7 +130,7 @@ int range_of(std::int64_t bytes) {
 }
 
 bool is_invalid(const CommRecord& record) {
-  return !record.valid.value_or(true) || record.found_wrong();
+  return !record.valid.value_or(true) || record.has_wrong_values();
 }
 
 RunRecord record_of(const std::string& label, int run, const Runs& points) {

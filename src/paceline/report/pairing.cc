@@ -52,7 +52,8 @@ std::vector<std::string> shortened(std::span<const RunRecord> records) {
 constexpr std::size_t kNever = std::numeric_limits<std::size_t>::max();
 
 // Returns the index of the test case that each base case is paired with, or kNever.  The nearest
-// cases are paired first; two cases are a pair if each is the other's only candidate so near.
+// cases are paired first.  Two cases are a pair if neither has another candidate at this or a
+// smaller distance.
 std::vector<std::size_t> partners_of(const std::vector<CaseRecords>& base,
                                      const std::vector<CaseRecords>& test) {
   std::vector<std::vector<std::size_t>> distances;  // [index of base][index of test]

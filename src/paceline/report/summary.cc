@@ -52,8 +52,8 @@ bool is_comparable(const CaseRecords& base, const CaseRecords& test) {
           base.configuration().strategy == "none");
 }
 
-// Returns the index of the case that scaling is measured against: the same training on one rank,
-// preferably without a strategy, else with the same one.
+// Returns the index of the scaling baseline: the same training on one rank, preferably without a
+// strategy, else with the same one.
 std::optional<std::size_t> find_baseline(const CaseRecords& test,
                                          const std::vector<CaseRecords>& cases) {
   std::optional<std::size_t> best;
@@ -132,8 +132,8 @@ std::optional<stats::Estimate> efficiency(const CaseRecords& base, const CaseRec
   return stats::scaling_efficiency({base_windows, ranks(base)}, {test_windows, ranks(test)});
 }
 
-// Whether the record states that no bytes were communicated.
-bool nothing_crosses(const RunRecord& run) {
+// Whether the record states that its ranks sent no bytes.
+bool sends_nothing(const RunRecord& run) {
   return run.wire.measured_per_step.value_or(run.wire.planned_per_step.value_or(1)) == 0;
 }
 
@@ -145,7 +145,7 @@ std::optional<stats::Estimate> exposed(const CaseRecords& one) {
   RunSeconds without;
   for (const RunRecord* run : one.measured()) {
     std::vector<double> alone = slowest_compute_only_step_s(*run);
-    if (alone.empty() || nothing_crosses(*run)) {
+    if (alone.empty() || sends_nothing(*run)) {
       continue;
     }
     pairs.push_back(exposed_s_by_pair(*run));
@@ -218,7 +218,8 @@ void add_failures(CaseSummary& row, const CaseRecords& one) {
   }
 }
 
-// Whether the first check is worse than the second: INVALID, then longer overdue, then less slack.
+// Whether the first check is worse than the second: by being INVALID, then by more overdue time,
+// then by less slack.
 bool is_worse(const records::LinkCheck& left, const records::LinkCheck& right) {
   const auto rank = [](const records::LinkCheck& check) {
     return std::tuple(!check.valid(), check.overdue_share().value_or(0), -check.slack_ns);
@@ -277,7 +278,7 @@ CaseSummary make_row(const CaseRecords& one) {
   row.training_ranks = one.measured().empty() ? 0 : training_ranks(*one.measured().front());
   row.exposed_s = exposed(one);
   row.data_wait_s = data_wait(one);
-  for (const records::Warning& warning : own_warnings(row, runs)) {
+  for (const records::Warning& warning : sample_warnings(row, runs)) {
     add_once(row.warnings, warning);
   }
   return row;
@@ -294,7 +295,8 @@ std::optional<std::string> reason_of(const CaseRecords& one, const Reasons& reas
   return std::nullopt;
 }
 
-// The label also has this mark, so that it appears wherever the figure does.
+// Adds the reason as a warning.  The label gets a mark too, so that the mark appears wherever the
+// measurements do.
 void mark_not_comparable(const std::string& reason, CaseSummary& row) {
   row.not_comparable = reason;
   add_once(row.warnings, {"not-comparable", reason, "the programs do not train the same",

@@ -15,8 +15,8 @@
 
 namespace paceline::report {
 
-/// The staleness of averages that do not wait for neighbors: by how many steps a neighbor's values
-/// were older than its newest ones.
+/// The staleness of averages that do not wait for neighbors: the number of steps by which a
+/// neighbor's values were older than its newest ones.
 struct Lateness {
   double mean_steps = 0;  // over all averages of all ranks and runs
   std::int64_t most_steps = 0;
@@ -97,7 +97,7 @@ using RunSeconds = std::vector<std::vector<double>>;
 
 /// Returns the warnings that follow from a row's samples alone: an engine slower than its emulated
 /// link, steps that are not steady or are correlated, few steps, bytes that differ from the plan's.
-std::vector<records::Warning> own_warnings(const CaseSummary& row, const RunSeconds& runs);
+std::vector<records::Warning> sample_warnings(const CaseSummary& row, const RunSeconds& runs);
 
 /// Summarizes every case of the records except discarded ones, grouped by model and batch size, in
 /// the order of their first records.  Adds the warnings that follow from the samples: too few

@@ -69,7 +69,7 @@ std::optional<stats::Estimate> median_step(const CaseSummary& one) {
   return one.step_s ? std::optional(one.step_s->median) : std::nullopt;
 }
 
-/// Returns the error bar in percent of the step, with a "?" if the validation had no such case.
+/// Returns the error bar in percent of the step, with a "?" if no such case was validated.
 std::string error_bar(const CaseSummary& one) {
   if (!one.predicted || !one.predicted->error_bar || !one.predicted->error_bar->known()) {
     return std::string(kMissing);
@@ -248,7 +248,8 @@ class Builder {
     all_.data("last_loss", &CaseSummary::last_loss);
   }
 
-  /// Adds medians over the runs; those of figures to the target are over the runs that reached it.
+  /// Adds medians over the runs.  Steps, time and bytes to the target are medians over the runs
+  /// that reached it.
   void add_training() {
     for (const auto& [stem, unit, member] :
          {std::tuple{"test_loss", "", &Trained::losses},

@@ -57,7 +57,7 @@ Json case_json(const CaseSummary& one) {
   return object;
 }
 
-// Returns what a row of a table refers to.
+// Returns the case, the records and the command that a row of a table refers to.
 Json row_json(const CaseSummary& one, std::size_t index, const RunRecord* first) {
   Json records = Json::array();
   for (const RunRecord* run : one.runs) {
@@ -96,7 +96,8 @@ Json training_json(const TrainingCurves& curves) {
 
 // Returns the cases, their tables and the notes:
 //   cases     for each case the fields of the CSV form, its configuration, warnings and errors
-//   tables    the tables of Detail::kFull; for each row the indices of its case and of its runs, its
+//   tables    the tables of Detail::kFull; for each row the indices of its case and of its runs,
+//   its
 //             command and its short strategy; the units and decimals of the values
 //   training  the tables and curves of the cases that trained on data
 //   notes     what the columns of the tables mean

@@ -45,10 +45,11 @@ std::optional<Warning> unsteady(const RunSeconds& runs) {
             : "warm up longer (--warmup)"};
 }
 
-// Warns only below kFewestRuns runs: an interval over runs takes each run as one sample and holds.
+// Warns only below kFewestRuns runs: an interval over more runs counts each run as one sample, so
+// correlated steps do not matter.
 std::optional<Warning> correlated(const RunSeconds& runs) {
   const auto found = std::ranges::count_if(runs, [](const auto& run) {
-    return run.size() >= stats::kFewestSteps && stats::hides_its_correlation(run);
+    return run.size() >= stats::kFewestSteps && stats::is_interval_too_narrow(run);
   });
   if (found == 0 || runs.size() >= stats::kFewestRuns) {
     return std::nullopt;
@@ -63,7 +64,7 @@ std::optional<Warning> correlated(const RunSeconds& runs) {
 
 }  // namespace
 
-std::vector<Warning> own_warnings(const CaseSummary& row, const RunSeconds& runs) {
+std::vector<Warning> sample_warnings(const CaseSummary& row, const RunSeconds& runs) {
   std::vector<Warning> all;
   if (row.link_check && !row.link_check->valid()) {
     all.push_back(slower_than_link(*row.link_check));

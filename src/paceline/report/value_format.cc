@@ -8,7 +8,7 @@
 namespace paceline::report {
 namespace {
 
-// Whether all samples are equal, so that the interval has no width but for rounding.
+// Whether all samples are equal, so that the interval has only the width of rounding errors.
 bool is_a_point(const stats::Interval& interval) {
   constexpr double kRounding = 1e-12;
   return interval.high - interval.low <= kRounding * std::abs(interval.high);

@@ -8,12 +8,12 @@
 
 namespace paceline::report {
 
-/// Returns an external record of one rank with one step of `ns` nanoseconds.  Nothing else of its
-/// configuration is known.
+/// Returns an external record of one rank with one step of `ns` nanoseconds.  All other keys of its
+/// configuration are unstated.
 records::RunRecord one_step_record(const std::string& experiment, const std::string& label,
                                    std::int64_t ns);
 
-/// Returns the record of one execution of a whole command, of which only the wall time is known.
+/// Returns the record of one execution of a whole command, which has only the wall time.
 records::RunRecord wall_time_record(const std::string& command, const std::string& started_at,
                                     const records::HostEnvironment& host, std::int64_t wall_ns);
 

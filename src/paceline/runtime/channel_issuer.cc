@@ -97,11 +97,11 @@ void ChannelIssuer::start(plan::OpRef ref, const plan::Op& op, const execution::
 }
 
 ChannelIssuer::Works ChannelIssuer::issue(plan::OpRef ref, const plan::Op& op) {
-  channel(*plan::communicator_of(op)).belong_to(ref.step);
+  channel(*plan::communicator_of(op)).set_step(ref.step);
   if (const auto* collective = std::get_if<plan::Collective>(&op.work)) {
     return {issue(*collective)};
   }
-  execution::MessageTags::OfOp tags;
+  execution::MessageTags::OpTags tags;
   {
     const std::lock_guard lock(tags_mutex_);
     tags = tags_.take(ref);
@@ -141,7 +141,7 @@ engines::Channel::Work ChannelIssuer::issue(const plan::Collective& c) const {
 }
 
 ChannelIssuer::Works ChannelIssuer::issue(const plan::Exchange& exchange,
-                                          const execution::MessageTags::OfOp& tags) const {
+                                          const execution::MessageTags::OpTags& tags) const {
   const auto messages = [&](const std::vector<plan::Message>& planned,
                             const std::vector<int>& numbers, bool sent) {
     std::vector<engines::Channel::Message> out;

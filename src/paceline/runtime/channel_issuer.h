@@ -56,7 +56,7 @@ class ChannelIssuer final : public execution::Issuer {
   engines::Channel& channel(plan::CommunicatorId on) const;
   int member(plan::CommunicatorId on, plan::Rank rank) const;
   engines::Channel::Work issue(const plan::Collective& collective) const;
-  Works issue(const plan::Exchange& exchange, const execution::MessageTags::OfOp& tags) const;
+  Works issue(const plan::Exchange& exchange, const execution::MessageTags::OpTags& tags) const;
   Works issue(plan::OpRef ref, const plan::Op& op);
   void watch(plan::OpRef ref, const Works& works);
   void watch_on_device(plan::OpRef ref, const Works& works, execution::Device::Stream stream);

@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::size_t kMostThreads = 8192;
 
-// A device's queue runs ops in the order in which the host enqueues them.
+// Throws UsageError for slack on a device, whose queue runs ops in the order of enqueuing.
 void require_no_slack(const Executor::Parts& parts, bool on_device) {
   const plan::Setup& setup = parts.memory.setup();
   for (const plan::Variant variant : plan::variants_of(parts.planner, parts.input)) {
@@ -109,7 +109,7 @@ Executor::Executor(const Parts& parts, Options options)
   options.dispatcher.on_thread_start = set_up_communication_thread;
   options.dispatcher.device = device_.get();
   options.dispatcher.one_issue_order =
-      plan::takes_program_order(memory_.setup().communicators, parts.engine.one_issue_order);
+      plan::issues_in_program_order(memory_.setup().communicators, parts.engine.one_issue_order);
   dispatcher_ = std::make_unique<execution::Dispatcher>(
       parts.input, memory_.setup(), *issuer_,
       [this](plan::OpRef ref, const plan::Kernel& kernel) { kernels_->run(ref, kernel); },

@@ -19,7 +19,7 @@ namespace paceline::runtime {
 /// ensure that kernels that touch the same elements do not overlap.
 class KernelRunner {
  public:
-  /// For how long to sleep instead of running a kernel; std::nullopt: the kernel runs.
+  /// Returns how long to sleep instead of running a kernel; std::nullopt: the kernel runs.
   using Time = std::function<std::optional<std::chrono::nanoseconds>(const plan::Kernel&)>;
 
   /// A null `time` runs every kernel.  `seed` is the job's: a kernel's random numbers depend on the

@@ -42,13 +42,12 @@ GatedLayers find_gated_layers(networks::Network& network) {
   return found;
 }
 
-// A parameter and its places in the traced step.
-struct Traced {
+// A parameter and its positions in the traced step.
+struct TracedParameter {
   std::string name;
   at::Tensor parameter;
-  std::optional<std::size_t> entry{};  // place of the parameter's layer in `order`; null: root
-  std::size_t ready = 0;               // place among the final gradients
-                                       // module
+  std::optional<std::size_t> entry{};  // position of its layer in `order`; null: the root module
+  std::size_t ready = 0;               // position among the final gradients
 };
 
 at::Tensor counted_loss(networks::Network& network, const networks::Batch& batch, double& flops) {
@@ -96,8 +95,8 @@ std::vector<plan::ParameterId> run_step(networks::Network& network,
   return ready;
 }
 
-// Returns the place, from 0, of the parameter's layer in the order in which the forward pass first
-// enters layers; nothing if the parameter lies in no layer that is entered.
+// Returns the position, from 0, of the parameter's layer in the order in which the forward pass
+// first enters layers; nothing if the parameter lies in no layer that is entered.
 std::optional<std::size_t> entry_of(const at::Tensor& parameter, const GatedLayers& layers,
                                     const std::vector<plan::ModuleId>& order) {
   const auto layer = layers.layer_of.find(parameter.unsafeGetTensorImpl());
@@ -157,7 +156,7 @@ TracedNetwork trace(const std::shared_ptr<networks::Network>& network, const std
   TracedNetwork traced;
   traced.network = network;
   traced.shape.name = name;
-  std::vector<Traced> found;
+  std::vector<TracedParameter> found;
   std::vector<at::Tensor> registered;
   std::vector<std::string> names;
   for (const auto& item : network->named_parameters()) {
@@ -181,14 +180,14 @@ TracedNetwork trace(const std::shared_ptr<networks::Network>& network, const std
       found[plan::index_of(ready[place])].ready = place;
     }
   }
-  for (Traced& one : found) {
+  for (TracedParameter& one : found) {
     one.entry = entry_of(one.parameter, layers, order);
   }
   if (!network->numbers_as_registered()) {
-    std::ranges::stable_sort(found, {}, &Traced::entry);
+    std::ranges::stable_sort(found, {}, &TracedParameter::entry);
   }
   const bool root =
-      std::ranges::any_of(found, [](const Traced& one) { return !one.entry.has_value(); });
+      std::ranges::any_of(found, [](const TracedParameter& one) { return !one.entry.has_value(); });
   if (root) {
     traced.shape.modules.emplace_back("(root)");
     traced.gated.push_back(nullptr);
@@ -199,7 +198,7 @@ TracedNetwork trace(const std::shared_ptr<networks::Network>& network, const std
   }
   traced.shape.ready_order.resize(found.size());
   for (std::size_t i = 0; i < found.size(); ++i) {
-    const Traced& one = found[i];
+    const TracedParameter& one = found[i];
     const std::size_t module = one.entry ? *one.entry + (root ? 1 : 0) : 0;
     traced.parameters.push_back(one.parameter);
     traced.shape.parameters.push_back({.name = one.name,

@@ -37,7 +37,7 @@ void Classes::follow_orbits() {
   }
 }
 
-Classes unfolded(const plan::PlanInput& input) {
+Classes unfolded_classes(const plan::PlanInput& input) {
   const plan::RanksPerHost hosts = input.hosts();
   if (hosts.ranks() != input.world) {
     throw UsageError(fmt::format("{} hosts with {} ranks in all cannot hold a world of {}",
@@ -62,8 +62,8 @@ Classes unfolded(const plan::PlanInput& input) {
   return classes;
 }
 
-Classes folded(const plan::Planner& planner, const plan::PlanInput& input) {
-  Classes classes = unfolded(input);
+Classes folded_classes(const plan::Planner& planner, const plan::PlanInput& input) {
+  Classes classes = unfolded_classes(input);
   const plan::RanksPerHost hosts = input.hosts();
   classes.orbits = orbits_of(planner.symmetry(input), hosts);
   classes.follow_orbits();

@@ -32,10 +32,10 @@ struct Classes {
 };
 
 /// Makes every rank a class of its own.
-Classes unfolded(const plan::PlanInput& input);
+Classes unfolded_classes(const plan::PlanInput& input);
 
 /// Makes classes of the orbits of the planner's symmetry, Planner::symmetry, under permutations
 /// that keep the ranks of every host together.
-Classes folded(const plan::Planner& planner, const plan::PlanInput& input);
+Classes folded_classes(const plan::Planner& planner, const plan::PlanInput& input);
 
 }  // namespace paceline::simulator

@@ -75,7 +75,7 @@ class Compiler {
     job_.programs = owned_;
     job_.input = input;
     job_.options = options;
-    job_.classes = options.fold ? folded(planner, input) : unfolded(input);
+    job_.classes = options.fold ? folded_classes(planner, input) : unfolded_classes(input);
     check_size(programs_, job_.classes, options);
     job_.period = period_of(planner, input);
   }
@@ -85,7 +85,7 @@ class Compiler {
     for (std::uint32_t a = 0; a < job_.actors.size(); ++a) {
       add_items(a);
     }
-    index_behind();
+    index_dependents();
     Matching(programs_, job_).add();
     add_traffic();
     return std::move(job_);
@@ -250,7 +250,7 @@ class Compiler {
     return found->second;
   }
 
-  void index_behind() {
+  void index_dependents() {
     std::vector<std::uint32_t> count(job_.items.size() + 1, 0);
     for (const auto& [before, after] : edges_) {
       ++count[before + 1];
@@ -259,13 +259,13 @@ class Compiler {
       count[i] += count[i - 1];
     }
     for (std::size_t i = 0; i < job_.items.size(); ++i) {
-      job_.items[i].first_behind = count[i];
+      job_.items[i].first_dependent = count[i];
     }
-    job_.behind.resize(edges_.size());
+    job_.dependents.resize(edges_.size());
     for (const auto& [before, after] : edges_) {
-      job_.behind[count[before]++] = after;
+      job_.dependents[count[before]++] = after;
     }
-    job_.items.push_back({.first_behind = static_cast<std::uint32_t>(edges_.size())});
+    job_.items.push_back({.first_dependent = static_cast<std::uint32_t>(edges_.size())});
   }
 
   std::shared_ptr<RankPrograms> owned_;

@@ -30,13 +30,13 @@ struct Item {
   plan::OpIndex op = 0;
   std::int32_t subject = 0;  // index of the module, parameter or kernel shape
   std::int32_t priority = 0;
-  std::int32_t queue = -1;           // index in Job::queues of its communicator's queue
-  std::int32_t waits = 0;            // number of items that it waits for
-  std::int32_t transfers = 0;        // number of transfers that it takes part in
-  std::uint32_t first_transfer = 0;  // index in Job::transfers_by_item
-  std::uint32_t first_behind = 0;    // index in Job::behind
-  std::uint32_t number = 0;          // index among the items of its queue
-  std::int64_t bytes = 0;            // bytes that count against the communicator's credit
+  std::int32_t queue = -1;            // index in Job::queues of its communicator's queue
+  std::int32_t waits = 0;             // number of items that it waits for
+  std::int32_t transfers = 0;         // number of transfers that it takes part in
+  std::uint32_t first_transfer = 0;   // index in Job::transfers_by_item
+  std::uint32_t first_dependent = 0;  // index in Job::dependents
+  std::uint32_t number = 0;           // index among the items of its queue
+  std::int64_t bytes = 0;             // bytes that count against the communicator's credit
 };
 
 inline bool is_model_work(const Item& item) {
@@ -47,7 +47,7 @@ inline bool communicates(const Item& item) {
   return item.kind == ItemKind::kCollective || item.kind == ItemKind::kExchange;
 }
 
-/// The name and size of a kernel; kernels of equal shape have one price.
+/// The name and size of a kernel; kernels of equal shape take equal time.
 struct KernelShape {
   std::string name;
   std::int64_t bytes = 0;    // bytes read and written
@@ -79,7 +79,7 @@ struct NetworkEnd {
   std::int64_t flows = 1, device_flows = 1, cards = 1, all = 1;
 };
 
-/// A collective of one communicator or a message between two ranks, as the simulator carries it.
+/// A collective of one communicator or a message between two ranks, as the simulator performs it.
 struct Transfer {
   std::uint32_t queue = 0;  // the transfers of one queue may have to run one by one
   std::int32_t shape = 0;   // index in Job::collective_shapes or message_shapes
@@ -124,8 +124,8 @@ class RankPrograms;  // simulator/rank_program.h
 struct JobOptions {
   plan::Step steps = 8;
   bool fold = true;
-  /// The number of first steps that are left out of means if steps never repeat; nullopt: the
-  /// earlier half.
+  /// The number of initial steps that are left out of means if steps never repeat; nullopt: the
+  /// first half of the steps.
   std::optional<plan::Step> warmup{};
 
   friend bool operator==(const JobOptions&, const JobOptions&) = default;
@@ -141,7 +141,7 @@ struct Job {
   Classes classes;
   std::vector<Actor> actors;
   std::vector<Item> items;
-  std::vector<ItemId> behind;  // the items that wait for each item
+  std::vector<ItemId> dependents;  // the items that wait for each item
   std::vector<TransferId> transfers_by_item;
   std::vector<Transfer> transfers;
   std::vector<ItemId> participants;  // the items of each transfer
@@ -163,9 +163,9 @@ struct Job {
   }
 
   /// The items that wait for `item`.
-  std::span<const ItemId> behind_of(ItemId item) const {
-    const std::uint32_t first = items[item].first_behind;
-    return std::span(behind).subspan(first, items[item + 1].first_behind - first);
+  std::span<const ItemId> dependents_of(ItemId item) const {
+    const std::uint32_t first = items[item].first_dependent;
+    return std::span(dependents).subspan(first, items[item + 1].first_dependent - first);
   }
 
   std::span<const TransferId> transfers_of(const Item& item) const {

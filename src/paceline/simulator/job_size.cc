@@ -38,7 +38,7 @@ void check_messages(RankPrograms& programs, const Classes& classes, const JobOpt
   std::int64_t messages = 0;
   for (plan::Rank rank = 0; rank < classes.world(); ++rank) {
     if (classes.representative[static_cast<std::size_t>(rank)] == rank) {
-      messages += messages_of(programs.a_step(rank)) * options.steps;
+      messages += messages_of(programs.step_1_plan(rank)) * options.steps;
     }
     if (messages > kMostItems) {
       throw UsageError(fmt::format(
@@ -52,7 +52,7 @@ void check_messages(RankPrograms& programs, const Classes& classes, const JobOpt
 }  // namespace
 
 void check_size(RankPrograms& programs, const Classes& classes, const JobOptions& options) {
-  check_ops(programs.a_step(0).ops.size(), options, classes.count());
+  check_ops(programs.step_1_plan(0).ops.size(), options, classes.count());
   check_messages(programs, classes, options);
 }
 

@@ -29,7 +29,7 @@ void Matching::reject(plan::Rank rank, std::uint32_t item, const char* why) {
 void Matching::add() {
   for (std::uint32_t a = 0; a < job_.actors.size(); ++a) {
     const RankProgram& program = programs_.of(job_.actors[a].rank);
-    std::map<plan::CommunicatorId, std::size_t> before;  // number of collectives so far
+    std::map<plan::CommunicatorId, std::size_t> before;  // number of earlier collectives
     for (std::uint32_t i = 0; i < program.begin.back(); ++i) {
       const plan::Op& op = program.op(i);
       if (const auto* work = std::get_if<plan::Collective>(&op.work)) {

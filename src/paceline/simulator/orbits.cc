@@ -13,8 +13,8 @@ plan::Rank modulo(plan::Rank value, plan::Rank divisor) {
   return (value % divisor + divisor) % divisor;
 }
 
-/// The offset of the first rank that the rank at offset `from` can become if places of blocks are
-/// permuted.  Offsets count from the first block.
+/// The offset of the first rank that the rank at offset `from` can become if ranks within blocks
+/// are permuted.  Offsets count from the first block.
 plan::Rank first_place(const plan::Symmetry& places, plan::Rank from) {
   const plan::Rank place = from % places.block;
   return from - place + places.first_place(place);
@@ -90,7 +90,7 @@ std::optional<plan::Rank> Orbits::moved(plan::Rank other, plan::Rank rank) const
   if (!ring) {
     return std::nullopt;
   }
-  // The permutation exchanges the places of `rank` and of the first rank of its orbit.
+  // The permutation exchanges the positions of `rank` and of the first rank of its orbit.
   const plan::Rank block = places.block;
   const plan::Rank from = (rank - begin) % block, to = (first_rank - begin) % block;
   const plan::Rank place = (other - begin) % block;

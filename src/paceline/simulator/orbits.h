@@ -22,7 +22,7 @@ struct Orbits {
   /// otherwise two of them are exchanged and the others stay.
   plan::Rank begin = 0, end = 0;
   bool ring = false;
-  plan::Symmetry places{};  // the symmetry whose movable places are permuted
+  plan::Symmetry places{};  // the symmetry whose movable ranks are permuted
 };
 
 /// Finds the orbits; `hosts` must have all ranks.

@@ -16,7 +16,7 @@ RankPrograms::RankPrograms(const plan::Planner& planner, plan::PlanInput input, 
     : planner_(planner), input_(std::move(input)), steps_(steps) {}
 
 /// The rank's program, which has a setup but may have no steps yet.
-RankProgram& RankPrograms::begun(plan::Rank rank) {
+RankProgram& RankPrograms::find_or_begin(plan::Rank rank) {
   const auto [at, fresh] = programs_.try_emplace(rank);
   if (fresh) {
     input_.rank = rank;
@@ -35,8 +35,8 @@ const plan::CommPlan& RankPrograms::plan(RankProgram& program, plan::Variant var
                    .first->second;
 }
 
-const plan::CommPlan& RankPrograms::a_step(plan::Rank rank) {
-  RankProgram& program = begun(rank);
+const plan::CommPlan& RankPrograms::step_1_plan(plan::Rank rank) {
+  RankProgram& program = find_or_begin(rank);
   input_.rank = rank;
   return plan(program, planner_.variant(input_, 1));
 }
@@ -51,7 +51,7 @@ RankPrograms::Partner RankPrograms::partner_of(plan::Rank rank, const plan::Endp
 }
 
 const RankProgram& RankPrograms::of(plan::Rank rank) {
-  RankProgram& program = begun(rank);
+  RankProgram& program = find_or_begin(rank);
   if (!program.begin.empty()) {
     return program;
   }

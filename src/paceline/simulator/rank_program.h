@@ -46,12 +46,12 @@ class RankPrograms {
                      const Orbits& orbits);
 
   /// The plan of a rank's step 1.  It plans no other step of that rank.
-  const plan::CommPlan& a_step(plan::Rank rank);
+  const plan::CommPlan& step_1_plan(plan::Rank rank);
 
   plan::PlanInput& input() { return input_; }
 
  private:
-  RankProgram& begun(plan::Rank rank);
+  RankProgram& find_or_begin(plan::Rank rank);
   const plan::CommPlan& plan(RankProgram& program, plan::Variant variant);
 
   const plan::Planner& planner_;

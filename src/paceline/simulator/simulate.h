@@ -66,8 +66,8 @@ class Simulator {
   /// if the ranks block.
   StepTimes run(const Costs& costs);
 
-  /// Prices every transfer without executing the plan, as run() does first.  Throws UsageError as
-  /// run() does.
+  /// Computes the cost of every transfer without executing the plan; run() begins with this.
+  /// Throws UsageError as run() does.
   void set_costs(const Costs& costs);
 
   /// The begin and the end of each item or transfer in the last run; -1 if the run did not reach

@@ -9,14 +9,15 @@
 namespace paceline::simulator {
 namespace {
 
-std::int64_t speed_of(double share) {
+std::int64_t fixed_point_speed(double share) {
   return std::max<std::int64_t>(1, std::llround(share * static_cast<double>(cluster::kWeightOne)));
 }
 
 }  // namespace
 
-/// Marks the optimizer's kernels that yield to model work.  Those that communication of the step
-/// waits for do not yield, as in sharded updates and averages of parameters.
+/// Marks the optimizer's kernels that model work delays: those for which no communication of the
+/// same step waits.  In sharded updates and averages of parameters, communication waits for
+/// updates.
 void Simulator::State::find_updates() {
   const auto size = static_cast<ItemId>(job_.items.size() - 1);
   std::vector<char> leads(size, 0);
@@ -26,7 +27,7 @@ void Simulator::State::find_updates() {
     if (item.kind != ItemKind::kKernel) {
       continue;
     }
-    for (const ItemId later : job_.behind_of(id)) {
+    for (const ItemId later : job_.dependents_of(id)) {
       const Item& next = job_.items[later];
       const bool on = next.kind == ItemKind::kKernel && leads[later] != 0;
       if (next.step == item.step && (communicates(next) || on)) {
@@ -114,13 +115,13 @@ StepTimes Simulator::State::run(const Costs& costs) {
       ready(id);
     }
   }
-  settle();
+  start_all_possible();
   while (!events_.empty() && !steady_) {
     now_ = events_.next_time();
     while (!events_.empty() && events_.next_time() == now_) {
       handle(events_.pop());
     }
-    settle();
+    start_all_possible();
   }
   if (!steady_ && ended_steps_ < job_.options.steps) {
     throw_deadlock();
@@ -165,7 +166,7 @@ void Simulator::State::handle(const Event& event) {
 
 void Simulator::State::complete(ItemId id) {
   item_ran[id].end = now_;
-  for (const ItemId later : job_.behind_of(id)) {
+  for (const ItemId later : job_.dependents_of(id)) {
     if (--item_[later].waits == 0) {
       ready(later);
     }
@@ -243,15 +244,15 @@ void Simulator::State::set_model_speed(Lane& model, std::int64_t speed) {
 }
 
 /// Starts everything that may start now.
-void Simulator::State::settle() {
+void Simulator::State::start_all_possible() {
   while (!dirty_actors_.empty() || !dirty_transfer_queues_.empty()) {
     for (const std::uint32_t actor : take(dirty_actors_)) {
       actors_[actor].dirty = false;
-      settle_actor(actor);
+      start_actor_ops(actor);
     }
     for (const std::uint32_t transfer_queue : take(dirty_transfer_queues_)) {
       transfer_queues_[transfer_queue].dirty = false;
-      settle_transfer_queue(transfer_queue);
+      start_queued_transfers(transfer_queue);
     }
   }
   if (network_.changed()) {
@@ -262,7 +263,7 @@ void Simulator::State::settle() {
 }
 
 /// Empties a list and returns its elements in ascending order, so that the order of events does not
-/// matter.
+/// affect the result.
 const std::vector<std::uint32_t>& Simulator::State::take(std::vector<std::uint32_t>& dirty) {
   settling_.clear();
   settling_.swap(dirty);
@@ -280,7 +281,7 @@ void Simulator::State::start_kernel(ActorState& state, ByOrder& ready) {
 
 /// Starts the next op of a device: first kernels that communication waits for, then model work,
 /// then updates.
-void Simulator::State::settle_device(ActorState& state) {
+void Simulator::State::start_next_device_op(ActorState& state) {
   if (state.kernel.busy || state.model.busy) {
     return;
   }
@@ -295,35 +296,36 @@ void Simulator::State::settle_device(ActorState& state) {
   }
 }
 
-void Simulator::State::settle_actor(std::uint32_t actor) {
+void Simulator::State::start_actor_ops(std::uint32_t actor) {
   ActorState& state = actors_[actor];
   if (costs_.software.kernels_on_device) {
-    settle_device(state);
+    start_next_device_op(state);
   } else if (!state.kernel.busy && !state.kernels.empty()) {
     start_kernel(state, state.kernels);
   }
   issue_ready(actor);
-  settle_speeds(actor);
+  update_speeds(actor);
 }
 
 /// Sets the speeds of a rank's compute and device link, which slow each other down.
-void Simulator::State::settle_speeds(std::uint32_t actor) {
+void Simulator::State::update_speeds(std::uint32_t actor) {
   ActorState& state = actors_[actor];
   const cluster::Interference& lost = costs_.machine.interference;
   const bool now_computes = state.model.busy;
   if (now_computes != state.computes) {
     state.computes = now_computes;
     if (lost.device_link_under_compute < 1) {
-      settle_device_link(actor, now_computes);
+      update_device_link_rate(actor, now_computes);
     }
   }
   if (varies_) {
-    set_model_speed(state.model, speed_of(state.in_flight > 0 ? lost.compute_under_transfer : 1));
+    set_model_speed(state.model,
+                    fixed_point_speed(state.in_flight > 0 ? lost.compute_under_transfer : 1));
   }
 }
 
 /// Sets the rate of a device link.  A bus that devices share is slower while any of them computes.
-void Simulator::State::settle_device_link(std::uint32_t actor, bool computes) {
+void Simulator::State::update_device_link_rate(std::uint32_t actor, bool computes) {
   const cluster::LinkModel& device = costs_.machine.device;
   const std::uint32_t link =
       device.sharing == cluster::LinkSharing::kDevice ? actor : job_.actors[actor].host;

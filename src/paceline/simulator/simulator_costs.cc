@@ -58,13 +58,13 @@ void Simulator::State::set_costs(const Costs& costs) {
         "ranks with noise of their own cannot be folded; compile the job with fold off");
   }
   costs_ = costs;
-  program_order_ = plan::takes_program_order(job_.queues, costs.software.one_issue_order);
+  program_order_ = plan::issues_in_program_order(job_.queues, costs.software.one_issue_order);
   varies_ = costs.machine.interference.compute_under_transfer < 1;
   set_links();
   if (first_load_.empty() || !same_layout(linked_, costs.machine)) {
     set_loads();
   }
-  set_prices();
+  set_transfer_costs();
 }
 
 void Simulator::State::set_links() {
@@ -141,26 +141,27 @@ Simulator::State::RawLoad Simulator::State::network_load(const NetworkEnd& end) 
   return load;
 }
 
-void Simulator::State::set_prices() {
+void Simulator::State::set_transfer_costs() {
   const cluster::Machine& machine = costs_.machine;
   const cluster::SoftwareCosts& software = costs_.software;
-  prices_.clear();
+  collective_costs_.clear();
   for (const cluster::CollectiveCall& call : job_.collective_shapes) {
-    prices_.push_back(costs_.free_communication ? cluster::Price{} : cluster::price(call, machine));
-    if (prices_.back().count > 0 && cluster::measured_fit(call, machine) == nullptr) {
-      prices_.back().stages[0].latency +=
+    collective_costs_.push_back(costs_.free_communication ? cluster::StagedCost{}
+                                                          : cluster::staged_cost(call, machine));
+    if (collective_costs_.back().count > 0 && cluster::measured_fit(call, machine) == nullptr) {
+      collective_costs_.back().stages[0].latency +=
           software.collective + call.group.ranks * software.collective_per_rank;
     }
   }
-  message_prices_.clear();
+  message_costs_.clear();
   for (const MessageShape& shape : job_.message_shapes) {
-    message_prices_.emplace_back();
+    message_costs_.emplace_back();
     if (!costs_.free_communication) {
       cluster::Stage stage = cluster::message_stage(shape.bytes, shape.remote, machine);
       if (cluster::message_fit(shape.remote, machine) == nullptr) {
         stage.latency += software.message;
       }
-      message_prices_.back().add(stage);
+      message_costs_.back().add(stage);
     }
   }
   kernel_times_.clear();

@@ -20,7 +20,7 @@ std::optional<ItemId> Simulator::State::ahead_of(ItemId id) const {
   if (program_order_ && state.next_in_order != id) {
     return state.next_in_order;
   }
-  if (program_order_ && !follows_last(id)) {
+  if (program_order_ && !may_overlap_last(id)) {
     return state.last_issued;
   }
   if (const auto ahead = queues_[queue].ahead_of(item.number)) {
@@ -42,7 +42,7 @@ ItemId Simulator::State::blocker(ItemId id) const {
   const Actor& actor = job_.actors[item.actor];
   if (!item_[id].ready) {
     for (ItemId other = actor.first; other < id; ++other) {
-      const auto behind = job_.behind_of(other);
+      const auto behind = job_.dependents_of(other);
       if (item_ran[other].end < 0 && std::ranges::find(behind, id) != behind.end()) {
         return other;
       }

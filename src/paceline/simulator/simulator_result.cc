@@ -146,12 +146,12 @@ std::int64_t Simulator::State::bytes_sent() const { return network_.crossed(0); 
 
 std::vector<LinkBytes> Simulator::State::loads_of(TransferId transfer) const {
   std::vector<LinkBytes> loads;
-  const cluster::Price& price = price_of(job_.transfers[transfer]);
+  const cluster::StagedCost& staged_cost = cost_of(job_.transfers[transfer]);
   for (std::uint32_t i = first_load_[transfer]; i < first_load_[transfer + 1]; ++i) {
     LinkBytes load{.link = loads_[i].link};
-    for (int s = 0; s < price.count; ++s) {
-      const cluster::Stage& stage = price.stages[static_cast<std::size_t>(s)];
-      load.bytes += plan::weighted(stage.bytes, weight(stage, loads_[i]), cluster::kWeightOne);
+    for (int s = 0; s < staged_cost.count; ++s) {
+      const cluster::Stage& stage = staged_cost.stages[static_cast<std::size_t>(s)];
+      load.bytes += plan::scaled_bytes(stage.bytes, weight(stage, loads_[i]), cluster::kWeightOne);
     }
     loads.push_back(load);
   }

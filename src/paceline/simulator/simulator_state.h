@@ -20,8 +20,8 @@ namespace paceline::simulator {
 /// The implementation of a Simulator, in simulator*.cc.
 ///
 /// All events of one time are handled together.  The handlers only record what has ended and what
-/// has become possible.  After the last event of that time, settle() decides what starts, actor by
-/// actor and queue by queue, each in its own order.
+/// has become possible.  After the last event of that time, settle() decides what
+/// starts, actor by actor and queue by queue, each in its own order.
 class Simulator::State {
  public:
   explicit State(const Job& job);
@@ -73,7 +73,7 @@ class Simulator::State {
     bool dirty = false;
     std::int32_t carrying = 0;  // number of transfers under way
   };
-  struct RawLoad {  // load of a link by a transfer, the same in all stages
+  struct RawLoad {  // load that a transfer puts on a link, the same in all stages
     std::uint32_t link = 0;
     bool device = true;
     std::int64_t times = 1, of = 1;
@@ -92,7 +92,7 @@ class Simulator::State {
   void set_loads();
   std::vector<bool> copying_hosts() const;
   RawLoad network_load(const NetworkEnd& end) const;
-  void set_prices();
+  void set_transfer_costs();
   plan::Picoseconds duration_of(const Item& item) const;
   void find_updates();
   plan::Picoseconds kernel_time(const KernelShape& shape) const;
@@ -106,13 +106,13 @@ class Simulator::State {
   void touch(std::uint32_t actor);
   void start(Lane& lane, ItemId id, EventKind kind);
   void set_model_speed(Lane& model, std::int64_t speed);
-  void settle();
+  void start_all_possible();
   const std::vector<std::uint32_t>& take(std::vector<std::uint32_t>& dirty);
-  void settle_actor(std::uint32_t actor);
+  void start_actor_ops(std::uint32_t actor);
   void start_kernel(ActorState& state, ByOrder& ready);
-  void settle_device(ActorState& state);
-  void settle_speeds(std::uint32_t actor);
-  void settle_device_link(std::uint32_t actor, bool computes);
+  void start_next_device_op(ActorState& state);
+  void update_speeds(std::uint32_t actor);
+  void update_device_link_rate(std::uint32_t actor, bool computes);
   void step_ended(std::int32_t step);
   bool repeats(std::int32_t step) const;
   plan::Picoseconds end_before(const Actor& actor, std::int32_t step) const;
@@ -127,10 +127,10 @@ class Simulator::State {
   plan::IssueRule& queue_of(const Item& item);
   void take_from_queue(std::uint32_t queue, ItemId item);
   bool offer_next(std::uint32_t actor);
-  bool follows_last(ItemId item) const;
+  bool may_overlap_last(ItemId item) const;
   void leave_queue(const Item& item);
   void issued(ItemId id);
-  void settle_transfer_queue(std::uint32_t transfer_queue);
+  void start_queued_transfers(std::uint32_t transfer_queue);
   void start_transfer(TransferId id);
   void start_stage(TransferId id);
   void start_flow(TransferId id);
@@ -140,7 +140,7 @@ class Simulator::State {
   void change_in_flight(TransferId id, std::int32_t by);
   bool computes(TransferId id) const;
   void touch_transfer_queue(std::uint32_t transfer_queue);
-  const cluster::Price& price_of(const Transfer& transfer) const;
+  const cluster::StagedCost& cost_of(const Transfer& transfer) const;
 
   // These members are defined in simulator_deadlock.cc.
   [[noreturn]] void throw_deadlock() const;
@@ -158,7 +158,8 @@ class Simulator::State {
   std::vector<ItemState> item_, fresh_item_;  // state now, and before a run
   std::vector<ActorState> actors_;
   std::vector<std::int32_t> computing_;  // number of computing ranks, by device link
-  /// By item: whether it is an update for which no communication of its step waits.
+  /// By item: whether it is an update for which no communication of its step waits; model work goes
+  /// first.
   std::vector<char> yields_;
   std::vector<plan::IssueRule> queues_, fresh_queues_;
   std::vector<std::vector<std::uint32_t>> followers_;  // by queue: the queues that follow its picks
@@ -171,9 +172,9 @@ class Simulator::State {
   std::int32_t ended_steps_ = 0;
   bool steady_ = false;
 
-  // Prices by shape, and capacities by link.
+  // Costs by shape, and capacities by link.
   std::vector<plan::Picoseconds> kernel_times_;
-  std::vector<cluster::Price> prices_, message_prices_;
+  std::vector<cluster::StagedCost> collective_costs_, message_costs_;
   std::vector<std::int64_t> capacities_;
   std::uint32_t network_links_ = 0;  // the first network link
   std::uint32_t first_copies_ = 0;   // the first link of copies; one per host

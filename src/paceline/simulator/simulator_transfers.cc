@@ -40,7 +40,7 @@ bool Simulator::State::offer_next(std::uint32_t actor) {
   while (next < end && !communicates(job_.items[next])) {
     ++next;
   }
-  if (next == end || !item_[next].ready || !follows_last(next)) {
+  if (next == end || !item_[next].ready || !may_overlap_last(next)) {
     return false;
   }
   if (!state.offered) {
@@ -52,7 +52,7 @@ bool Simulator::State::offer_next(std::uint32_t actor) {
 
 /// Whether an item may be issued before the last issued one has ended.  Collectives of one
 /// communicator may, because their transfer queue keeps their order.
-bool Simulator::State::follows_last(ItemId id) const {
+bool Simulator::State::may_overlap_last(ItemId id) const {
   const Item& item = job_.items[id];
   const ActorState& state = actors_[item.actor];
   const Item& last = job_.items[state.last_issued];
@@ -119,8 +119,8 @@ void Simulator::State::touch_transfer_queue(std::uint32_t transfer_queue) {
   }
 }
 
-/// Starts the transfers of a queue, at most as many at once as the engine carries.
-void Simulator::State::settle_transfer_queue(std::uint32_t index) {
+/// Starts the transfers of a queue, at most as many at once as the engine performs.
+void Simulator::State::start_queued_transfers(std::uint32_t index) {
   TransferQueue& transfer_queue = transfer_queues_[index];
   const cluster::SoftwareCosts& software = costs_.software;
   while (!transfer_queue.to_start.empty()) {
@@ -135,9 +135,9 @@ void Simulator::State::settle_transfer_queue(std::uint32_t index) {
   }
 }
 
-const cluster::Price& Simulator::State::price_of(const Transfer& transfer) const {
+const cluster::StagedCost& Simulator::State::cost_of(const Transfer& transfer) const {
   const auto shape = static_cast<std::size_t>(transfer.shape);
-  return transfer.message ? message_prices_[shape] : prices_[shape];
+  return transfer.message ? message_costs_[shape] : collective_costs_[shape];
 }
 
 void Simulator::State::start_transfer(TransferId id) {
@@ -154,13 +154,13 @@ bool Simulator::State::computes(TransferId id) const {
 
 void Simulator::State::start_stage(TransferId id) {
   const Transfer& transfer = job_.transfers[id];
-  const cluster::Price& price = price_of(transfer);
+  const cluster::StagedCost& staged_cost = cost_of(transfer);
   const std::int32_t number = transfer_[id].stage;
-  if (number >= price.count) {
+  if (number >= staged_cost.count) {
     end_transfer(id);
     return;
   }
-  plan::Picoseconds latency = price.stages[static_cast<std::size_t>(number)].latency;
+  plan::Picoseconds latency = staged_cost.stages[static_cast<std::size_t>(number)].latency;
   const plan::Picoseconds wait = costs_.software.collective_under_compute;
   if (number == 0 && wait > 0 && !transfer.message && computes(id)) {
     const auto shape = static_cast<std::size_t>(transfer.shape);
@@ -181,7 +181,7 @@ std::int64_t Simulator::State::weight(const cluster::Stage& stage, const RawLoad
 void Simulator::State::start_flow(TransferId id) {
   const Transfer& transfer = job_.transfers[id];
   const cluster::Stage& stage =
-      price_of(transfer).stages[static_cast<std::size_t>(transfer_[id].stage)];
+      cost_of(transfer).stages[static_cast<std::size_t>(transfer_[id].stage)];
   if (stage.bytes == 0) {
     end_stage(id);
     return;

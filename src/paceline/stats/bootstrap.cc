@@ -29,8 +29,8 @@ std::vector<double> autocovariances(std::span<const double> series, std::size_t 
   return result;
 }
 
-// Returns the smallest lag after which `quiet` autocorrelations in a row are no larger than chance
-// makes them.
+// Returns the smallest lag after which `quiet` consecutive autocorrelations are within the range of
+// chance.
 std::size_t last_correlated_lag(std::span<const double> covariances, std::size_t quiet,
                                 double threshold) {
   std::size_t last = 0;
@@ -100,7 +100,7 @@ std::optional<double> sign_correlation(std::span<const double> series) {
 }
 
 // Returns the correlation of a normal process whose signs correlate by `r`.
-double of_normal_process(double r) {
+double normal_process_correlation(double r) {
   return std::sin(std::numbers::pi / 2 * std::clamp(r, 0.0, 0.98));
 }
 
@@ -109,10 +109,10 @@ double of_normal_process(double r) {
 double neighbor_correlation(std::span<const double> series) {
   const auto r = series.size() < 2 ? std::nullopt : sign_correlation(series);
   const auto size = static_cast<double>(series.size());
-  return r ? of_normal_process(*r + (1 + 3 * *r) / size) : 0;
+  return r ? normal_process_correlation(*r + (1 + 3 * *r) / size) : 0;
 }
 
-bool hides_its_correlation(std::span<const double> series) {
+bool is_interval_too_narrow(std::span<const double> series) {
   constexpr double kHigh = 0.7;
   constexpr std::size_t kLong = 200;
   return series.size() < kLong && neighbor_correlation(series) > kHigh;
@@ -127,7 +127,7 @@ double effective_samples(std::span<const double> series) {
   }
   const double r = *signs;
   const double cautious = r + (1 + 3 * r) / size + std::sqrt(std::max(0.0, 1 - r * r) / size) / 2;
-  const double rho = of_normal_process(cautious);
+  const double rho = normal_process_correlation(cautious);
   double inflation = 1;
   double power = rho;
   for (std::size_t lag = 1; lag < n && power > 1e-6; ++lag, power *= rho) {

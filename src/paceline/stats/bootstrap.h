@@ -15,8 +15,8 @@ namespace paceline::stats {
 /// the circular scheme, with the correction of Patton, Politis and White, 28(4), 2009.
 std::size_t block_length(std::span<const double> series);
 
-/// Returns the number of independent samples that say as much about the median as `series` does; at
-/// most the length of `series`.
+/// Returns the number of independent samples that carry as much information about the median as
+/// `series` does; at most the length of `series`.
 ///
 /// The variance of a median grows with the autocorrelations of the samples' signs about the median.
 /// Only the autocorrelation at lag 1 is estimated.  Those at larger lags follow from a normal
@@ -35,7 +35,7 @@ double neighbor_correlation(std::span<const double> series);
 /// neighbors exceeds 0.7, and there are fewer than 200 samples.  If the true correlation is 0.9, 60
 /// to 91 % of such intervals contain the true value, instead of 95 %; up to 0.6, and in longer
 /// runs, 90 % or more do (docs/measuring.md).
-bool hides_its_correlation(std::span<const double> series);
+bool is_interval_too_narrow(std::span<const double> series);
 
 /// Draws one circular moving-block resample of the indices 0 .. n-1: blocks of `block` neighbors
 /// with random starts, the last block cut to fit.

@@ -18,8 +18,8 @@ double student_t_quantile(double level, int degrees);
 
 /// Returns the largest k for which the k-th smallest and the k-th largest of `n` independent
 /// samples enclose the median of any distribution with at least probability `level`: 1 - 2
-/// P(Binomial(n, 1/2) < k) >= level.  Nothing if even the smallest and the largest do not (at 95 %:
-/// n < 6). David and Nagaraja, Order Statistics, 2003, section 7.1.
+/// P(Binomial(n, 1/2) < k) >= level.  Nothing if no k does, not even 1 (at 95 %: n < 6). David and
+/// Nagaraja, Order Statistics, 2003, section 7.1.
 std::optional<std::size_t> median_order(std::size_t n, double level);
 
 }  // namespace paceline::stats

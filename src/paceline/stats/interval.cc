@@ -55,7 +55,7 @@ Interval interval_over_runs(std::vector<double> values, double level) {
       return {.low = values[*k - 1], .high = values[values.size() - *k]};
     }
   }
-  return t_interval(values, level).reaching(median(values));
+  return t_interval(values, level).widened_to(median(values));
 }
 
 // Returns the interval over runs of a quantity that cannot be negative, such as times and rates:
@@ -64,7 +64,7 @@ Interval positive_over_runs(const std::vector<double>& values, double level) {
   const bool positive =
       std::all_of(values.begin(), values.end(), [](double value) { return value > 0; });
   return positive && values.size() < kFewestRunsForOrder
-             ? exponential(t_interval(logarithms(values), level)).reaching(median(values))
+             ? exponential(t_interval(logarithms(values), level)).widened_to(median(values))
              : interval_over_runs(values, level);
 }
 
@@ -73,21 +73,22 @@ Interval symmetric_interval(const std::vector<double>& values, double level) {
   const auto interval = signed_rank_interval(values, level);
   return interval && values.size() >= kFewestRunsForOrder
              ? *interval
-             : t_interval(values, level).reaching(center_of(values));
+             : t_interval(values, level).widened_to(center_of(values));
 }
 
-// Draws the median of one run again and again, each time from effective_samples() of its samples.
+// Draws the median of one run repeatedly, each time from effective_samples() of its samples.
 class RunResampler {
  public:
   explicit RunResampler(const std::vector<double>& run)
       : run_(run),
-        worth_(std::max<std::size_t>(2, static_cast<std::size_t>(effective_samples(run)))) {}
+        effective_steps_(
+            std::max<std::size_t>(2, static_cast<std::size_t>(effective_samples(run)))) {}
 
-  std::size_t worth() const { return worth_; }
+  std::size_t effective_steps() const { return effective_steps_; }
 
   double draw(Random& random) {
     values_.clear();
-    for (std::size_t i = 0; i < worth_; ++i) {
+    for (std::size_t i = 0; i < effective_steps_; ++i) {
       values_.push_back(run_[random.below(run_.size())]);
     }
     return median_in_place(values_);
@@ -95,12 +96,12 @@ class RunResampler {
 
  private:
   std::span<const double> run_;
-  std::size_t worth_;
+  std::size_t effective_steps_;
   std::vector<double> values_;
 };
 
-// Draws the medians of several runs again and again, each by RunResampler.  The set of runs is
-// fixed and not drawn.
+// Draws the medians of several runs repeatedly, each by RunResampler.  The set of runs is fixed and
+// not drawn.
 class CaseResampler {
  public:
   explicit CaseResampler(Runs runs) {
@@ -108,13 +109,13 @@ class CaseResampler {
       if (!run.empty()) {
         runs_.emplace_back(run);
         fewest_steps_ = std::min(fewest_steps_, run.size());
-        worth_ += runs_.back().worth();
+        effective_steps_ += runs_.back().effective_steps();
       }
     }
   }
 
   bool has_enough_steps() const { return fewest_steps_ >= kFewestSteps; }
-  std::size_t worth() const { return worth_; }
+  std::size_t effective_steps() const { return effective_steps_; }
 
   /// Draws each run's median once.
   const std::vector<double>& draw(Random& random) {
@@ -128,7 +129,7 @@ class CaseResampler {
  private:
   std::vector<RunResampler> runs_;
   std::size_t fewest_steps_ = static_cast<std::size_t>(-1);
-  std::size_t worth_ = 0;
+  std::size_t effective_steps_ = 0;
   std::vector<double> medians_;
 };
 
@@ -160,14 +161,14 @@ Interval welch(const std::vector<double>& top, const std::vector<double>& bottom
 
 Interval ratio_over_runs(const std::vector<double>& top, const std::vector<double>& bottom,
                          double level) {
-  const auto above = logarithms(top);
+  const auto numerator_data = logarithms(top);
   const auto below = logarithms(bottom);
   if (std::min(top.size(), bottom.size()) >= kFewestRunsForOrder) {
-    if (const auto interval = rank_sum_interval(above, below, level)) {
+    if (const auto interval = rank_sum_interval(numerator_data, below, level)) {
       return exponential(*interval);
     }
   }
-  return exponential(welch(above, below, level));
+  return exponential(welch(numerator_data, below, level));
 }
 
 // How the two runs of a pair are compared, and how the pairs are summarized.
@@ -218,7 +219,9 @@ std::optional<Estimate> paired(Runs first, Runs second, const PairRule& rule,
       return rule.center(drawn);
     };
     result.interval = bootstrap(
-        draw, expanded_level(options.level, std::min(left.worth(), right.worth())), options);
+        draw,
+        expanded_level(options.level, std::min(left.effective_steps(), right.effective_steps())),
+        options);
   }
   return result;
 }
@@ -238,8 +241,9 @@ std::optional<Estimate> median_of_runs(Runs runs, const IntervalOptions& options
   }
   CaseResampler resampler(runs);
   if (resampler.has_enough_steps()) {
-    result.interval = bootstrap([&](Random& random) { return median(resampler.draw(random)); },
-                                expanded_level(options.level, resampler.worth()), options);
+    result.interval =
+        bootstrap([&](Random& random) { return median(resampler.draw(random)); },
+                  expanded_level(options.level, resampler.effective_steps()), options);
   }
   return result;
 }
@@ -255,18 +259,21 @@ std::optional<Estimate> ratio_of_medians(Runs numerator, Runs denominator,
   Estimate result{.value = median(top) / median(bottom), .runs = runs, .level = options.level};
   if (runs >= kFewestRuns) {
     result.basis = Basis::kRuns;
-    result.interval = ratio_over_runs(top, bottom, options.level).reaching(result.value);
+    result.interval = ratio_over_runs(top, bottom, options.level).widened_to(result.value);
     return result;
   }
-  CaseResampler above(numerator);
+  CaseResampler numerator_data(numerator);
   CaseResampler below(denominator);
-  if (above.has_enough_steps() && below.has_enough_steps()) {
+  if (numerator_data.has_enough_steps() && below.has_enough_steps()) {
     const auto draw = [&](Random& random) {
-      const double value = median(above.draw(random));
+      const double value = median(numerator_data.draw(random));
       return value / median(below.draw(random));
     };
     result.interval = bootstrap(
-        draw, expanded_level(options.level, std::min(above.worth(), below.worth())), options);
+        draw,
+        expanded_level(options.level,
+                       std::min(numerator_data.effective_steps(), below.effective_steps())),
+        options);
   }
   return result;
 }
@@ -293,7 +300,7 @@ std::optional<Estimate> center_of_pairs(Runs runs, const IntervalOptions& option
     result.basis = Basis::kRuns;
     result.interval = interval_over_runs(centers, options.level);
   } else if (pairs.size() >= kFewestPairs) {
-    result.interval = symmetric_interval(pairs, options.level).reaching(result.value);
+    result.interval = symmetric_interval(pairs, options.level).widened_to(result.value);
   }
   return result;
 }

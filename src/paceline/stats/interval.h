@@ -16,17 +16,17 @@ struct Interval {
 
   bool contains(double value) const { return low <= value && value <= high; }
   /// Returns this interval, widened to contain `value`.
-  Interval reaching(double value) const { return {std::min(low, value), std::max(high, value)}; }
+  Interval widened_to(double value) const { return {std::min(low, value), std::max(high, value)}; }
   bool operator==(const Interval&) const = default;
 };
 
 /// The source of variation that an interval describes.
 enum class Basis : std::uint8_t {
-  kWithinRun,  // the steps of one window: the interval says nothing about another run
-  kRuns        // repeated runs: the interval tells what one more run would give
+  kWithinRun,  // the steps inside the runs: the interval says nothing about another run
+  kRuns        // repeated runs: the interval predicts the value of one more run
 };
 
-/// A figure and its uncertainty.
+/// An estimated quantity and its uncertainty.
 struct Estimate {
   double value = 0;
   std::optional<Interval> interval{};  // absent: too few samples
@@ -47,9 +47,9 @@ inline constexpr std::size_t kFewestPairs = 3;
 /// The runs of one case: the samples of each run, in the order in which they were taken.
 using Runs = std::span<const std::vector<double>>;
 
-/// The steps of one run share its process, its placement and its neighbors, so they say little
-/// about the next run.  From this number of runs on, the run is the unit of every interval here;
-/// with fewer runs, the intervals are `kWithinRun`.
+/// The steps of one run have their process, its placement and its neighbors in common, so they say
+/// little about the next run.  From this number of runs on, the run is the unit of every interval
+/// here; with fewer runs, the intervals are `kWithinRun`.
 inline constexpr std::size_t kFewestRuns = 3;
 /// From this number of runs on, intervals over runs assume nothing about the distribution; with
 /// fewer, they are Student's t of the run medians or of their logarithms.

@@ -15,7 +15,7 @@ namespace paceline::stats {
 /// The value of a case for which a run gave no value.
 inline constexpr double kNoValue = std::numeric_limits<double>::quiet_NaN();
 
-/// One run of one side of a comparison, with the value that it gave for each case.
+/// One run on one side of a comparison, with the value that it gave for each case.
 struct Unit {
   std::size_t block = 0;         // runs of one block were taken next to each other
   bool test = false;             // true: the test side; false: the base side
@@ -46,12 +46,12 @@ struct PermutationResult {
 /// kept. The statistic of a case is
 ///   z = |sum over test runs of (value - block's mean)| / its standard
 ///       deviation over all arrangements,
-/// for pairs sum(d) / sqrt(sum(d^2)).  A missing value counts as its block's mean.  p is the share
-/// of arrangements, the observed one included, whose z is at least the observed z.  The corrected p
-/// is the share in which the largest z among this case and the cases with smaller observed z is at
-/// least that (step-down max-T: Westfall and Young, Resampling-Based Multiple Testing, 1993,
-/// algorithm 4.1), so that the chance of any false finding among all cases is at most the
-/// significance.
+/// for pairs sum(d) / sqrt(sum(d^2)).  A missing value counts as its block's mean.  p is the
+/// fraction of arrangements, the observed one included, whose z is at least the observed z.  The
+/// corrected p is the fraction in which the largest z among this case and the cases with smaller
+/// observed z is at least that (step-down max-T: Westfall and Young, Resampling-Based Multiple
+/// Testing, 1993, algorithm 4.1), so that the chance of any false finding among all cases is at
+/// most the significance.
 ///
 /// With too many arrangements, `draws` arrangements are drawn, and p is (1 + hits) / (1 + draws):
 /// Phipson and Smyth, Stat. Appl. Genet. Mol. Biol. 9(1), 2010.

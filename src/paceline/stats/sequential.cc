@@ -10,9 +10,10 @@
 namespace paceline::stats {
 namespace {
 
-// tau, the prior's standard deviation of the effect.  This value costs little for a change of half
-// a standard deviation, and needs only three differences for a large change.
-constexpr double kEffect = 3;
+// tau, the prior's standard deviation of the effect, which is the mean in standard deviations.
+// With this value a large effect needs only three differences, and an effect of 0.5 needs only
+// slightly more of them than with the best value.
+constexpr double kPriorEffectSd = 3;
 
 /// The mean and the sum of squared deviations, updated value by value (Welford).
 struct RunningMoments {
@@ -43,10 +44,11 @@ bool has_scatter(const RunningMoments& moments) {
   return moments.count >= kFewestForSequential && moments.variance() > kRounding * kRounding;
 }
 
-// Returns half of the interval's width: the distance at which the evidence is 1 / significance.
+// Returns half the width of the interval: the distance from the mean at which the evidence is 1 /
+// significance.
 double evidence_radius(std::size_t count, double deviation, double significance) {
   const auto n = static_cast<double>(count);
-  const double g = 1 + n * kEffect * kEffect;
+  const double g = 1 + n * kPriorEffectSd * kPriorEffectSd;
   const double k = std::pow(std::sqrt(g) / significance, 2 / n);
   if (k >= g) {
     return std::numeric_limits<double>::infinity();
@@ -67,7 +69,7 @@ std::optional<double> sequential_evidence(std::span<const double> differences, d
     return std::nullopt;
   }
   const auto n = static_cast<double>(moments.count);
-  const double g = 1 + n * kEffect * kEffect;
+  const double g = 1 + n * kPriorEffectSd * kPriorEffectSd;
   const double distance = moments.mean - mean;
   const double q = n * distance * distance / moments.squares;  // t^2 / nu
   return std::pow((1 + q) / (1 + q / g), n / 2) / std::sqrt(g);
@@ -90,8 +92,8 @@ SequentialEnd sequential_end(const Interval& interval, const SequentialGoal& goa
                                                                 : SequentialEnd::kNone;
 }
 
-std::optional<std::size_t> sequential_to_go(std::span<const double> differences,
-                                            const SequentialGoal& goal) {
+std::optional<std::size_t> sequential_differences_to_go(std::span<const double> differences,
+                                                        const SequentialGoal& goal) {
   constexpr std::size_t kMost = 1'000'000;
   const RunningMoments moments = moments_of(differences);
   if (!has_scatter(moments)) {

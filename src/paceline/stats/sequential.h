@@ -45,7 +45,7 @@ enum class SequentialEnd : std::uint8_t {
   kUnchanged  // the interval lies between `low` and `high`
 };
 
-/// What a sequence is to prove about the mean of logarithms of ratios.
+/// The statement about the mean of logarithms of ratios that a sequence is to prove.
 struct SequentialGoal {
   double threshold = 0;      // a change counts only beyond this fraction
   double low = 0, high = 0;  // logarithms between which nothing has changed
@@ -54,9 +54,9 @@ struct SequentialGoal {
 
 SequentialEnd sequential_end(const Interval& interval, const SequentialGoal& goal);
 
-/// Returns about how many more differences end the sequence if the mean and the scatter stay as
-/// they are; nothing if a million more do not.
-std::optional<std::size_t> sequential_to_go(std::span<const double> differences,
-                                            const SequentialGoal& goal);
+/// Returns about how many more differences are needed to end the sequence if the mean and the
+/// scatter stay the same; nothing if a million more do not.
+std::optional<std::size_t> sequential_differences_to_go(std::span<const double> differences,
+                                                        const SequentialGoal& goal);
 
 }  // namespace paceline::stats

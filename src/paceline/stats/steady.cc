@@ -130,7 +130,7 @@ class LastChange {
   }
 
  private:
-  // Stops as soon as the result is certain.
+  // Stops permuting as soon as the result is certain.
   bool is_significant(const Cut& cut, std::span<const double> ranks, std::size_t first) const {
     const std::size_t block = block_between_shifts(ranks);
     std::vector<double> shuffled(ranks.begin(), ranks.end());

@@ -50,7 +50,7 @@ std::vector<double> longest_rank_seconds(RankSteps ranks, std::size_t count) {
   return longest;
 }
 
-// One run: the examples it processed, in which time, and the steps to resample.
+// One run: the examples that it processed, its duration, and the steps to resample.
 struct MeasuredWindow {
   explicit MeasuredWindow(const Window& window)
       : step_s(longest_rank_seconds(window.step_ns, common_steps(window.step_ns))),
@@ -147,7 +147,7 @@ struct MeasuredRuns {
 
 void widen_to_value(Estimate& estimate) {
   if (estimate.interval) {
-    estimate.interval = estimate.interval->reaching(estimate.value);
+    estimate.interval = estimate.interval->widened_to(estimate.value);
   }
 }
 

@@ -11,8 +11,8 @@
 
 namespace paceline::stats {
 
-/// One run as its ranks saw it: for each rank, its step times in nanoseconds.  Ranks that took no
-/// part have an empty vector and are ignored everywhere; a step counts if every other rank has it.
+/// The step times of one run: for each rank, in nanoseconds.  Ranks that took no part have an empty
+/// vector and are ignored everywhere; a step counts if every other rank has it.
 using RankSteps = std::span<const std::vector<std::int64_t>>;
 
 /// Returns the time of each step, which is that of the slowest rank, in seconds.

@@ -4,8 +4,8 @@
 namespace paceline::strategies {
 namespace {
 
-/// All ranks sum a slice, and each has the sum afterwards.  Forms that cannot be summed are
-/// gathered and combined by every rank, or swapped by pairs of ranks.
+/// All ranks sum a slice, and each has the sum afterwards.  A codec's wire forms that cannot be
+/// summed are gathered and combined by every rank, or exchanged between pairs of ranks.
 ///
 ///   rounds per exchange            1
 ///   bytes sent, rank and exchange  2(P-1)/P S, S = bytes of the slice;
@@ -13,9 +13,9 @@ namespace {
 ///   extra memory, rank             none; gathered: P S of the model
 ///   guarantee                      exact: every rank has the same sum
 ///
-/// The reduction is a sum.  Whoever applies the result takes the mean, so the reduced value itself
-/// can be checked exactly.  A world of one rank exchanges nothing.  Patarasuk and Yuan, JPDC 2009,
-/// doi:10.1016/j.jpdc.2008.09.002.
+/// The reduction is a sum.  The update divides it by the number of ranks, so the reduced value
+/// itself can be checked exactly.  A world of one rank exchanges nothing.  Patarasuk and Yuan, JPDC
+/// 2009, doi:10.1016/j.jpdc.2008.09.002.
 class AllReduce final : public ExchangeRule {
  public:
   ExchangeTraits traits(const PlanInput& input) const override {

@@ -38,7 +38,7 @@ class AveragedStatistics final : public Planner {
     return setup;
   }
 
-  // Twice the variant of the other planner, plus 1 in a step in which statistics are averaged.
+  // The variant is twice that of the other planner, plus 1 in a step that averages the statistics.
   Variant variant(const PlanInput& input, Step step) const override {
     return 2 * parameters_->variant(input, step) + ((step + 1) % every_ == 0 ? 1 : 0);
   }

@@ -40,8 +40,8 @@ class Awc final : public UpdateRule {
 
   void finish(const Bucket&, StrategyProgram&) const override {}
 
-  /// Finishes the average, which finish() does not: a schedule may call start() and finish() with
-  /// parts that are smaller than the buckets of compute().
+  /// Finishes the average here and not in finish(), because a schedule may call start() and
+  /// finish() with parts that are smaller than the buckets of compute().
   void apply(const Bucket& bucket, StrategyProgram& program) const override {
     for (const Bucket& mine : buckets_in(bucket, program)) {
       program.finish_average(mine.values);

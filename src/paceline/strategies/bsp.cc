@@ -5,9 +5,8 @@
 namespace paceline::strategies {
 namespace {
 
-/// Everything is transferred in one exchange after backward and is applied in one update
-/// (bulk-synchronous).  The next step begins after that update, so no communication reaches into
-/// it.
+/// All gradients are transferred in one exchange after backward and are applied in one update
+/// (bulk-synchronous).  The next step begins after that update, so no communication overlaps it.
 ///
 ///   rounds per step            1 exchange
 ///   bytes sent, rank and step  the bytes of one exchange of S = model size

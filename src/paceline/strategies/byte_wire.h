@@ -10,12 +10,14 @@ namespace paceline::strategies {
 /// The buffers of a codec whose wire forms are bytes that every rank gathers: one buffer holds the
 /// forms of this rank, another one the forms of all ranks.
 ///
-/// Values lie in pieces of 64 bytes, and every slice consists of whole pieces.  Each piece of
-/// values has room for a fixed number of bytes in the buffer, and the form of a slice begins at the
-/// room of its first piece.  So a slice finds its form whatever the buckets are.
+/// The values are divided into pieces of 64 bytes, and every slice consists of whole pieces.  The
+/// buffer reserves a fixed number of bytes for each piece of values, and the form of a slice begins
+/// at the bytes of its first piece.  So the position of a slice's form does not depend on the
+/// buckets.
 class ByteWire {
  public:
-  /// `name` names the buffers.  `per_piece` returns the most bytes that a form has for each piece.
+  /// `name` names the buffers.  `per_piece` returns the largest number of bytes of a form per
+  /// piece.
   ByteWire(std::string name, Elements (*per_piece)(Elements piece));
 
   void add_buffer(SetupBuilder& builder) const;

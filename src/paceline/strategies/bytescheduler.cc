@@ -13,9 +13,9 @@ namespace paceline::strategies {
 namespace {
 
 /// Tensors are cut into partitions; queue=module cuts runs of tensors in ready order that one
-/// module reads.  Of the partitions that are ready, the one that the next forward reads first goes
-/// first, and the bytes under way are limited by a credit.  A module's next forward waits only for
-/// its own tensors.
+/// module reads.  Of the partitions that are ready, the one that the next forward reads first is
+/// sent first, and a credit limits the bytes in flight.  A module's next forward waits only for its
+/// own tensors.
 ///
 ///   rounds per step            one exchange per partition, all independent
 ///   bytes sent, rank and step  the bytes of exchanging S = model size
@@ -23,13 +23,14 @@ namespace {
 ///   guarantee                  the guarantee of its exchange; the final drain completes
 ///                              the last step's exchanges and updates
 ///
-/// The sizes of partitions and the credit count bytes as transferred, in the codec's form.
+/// The sizes of partitions and the credit count transferred bytes, in the codec's form.
 ///
-/// order=program writes the partitions in the order that such a queue takes in virtual time on the
-/// profile, so ranks agree without a message, and the simulator sees the same order.  If the engine
-/// carries several exchanges at once, the queue is simulated as it is, and also as if partitions
-/// were transferred one by one with the whole, half or none of their start-up time, which leaves
-/// the queue fuller.  The order with the shortest predicted step is written.  order=priority leaves
+/// order=program writes the partitions in the order in which such a queue would send them,
+/// simulated with the layer times of the profile.  So ranks agree without a message, and the
+/// simulator sees the same order.  If the engine performs several exchanges at once, three more
+/// orders are simulated, in which partitions are transferred one by one with the whole, half or
+/// none of their start-up time; more partitions then wait in the queue.  The order with the
+/// shortest predicted step is written.  order=priority leaves
 /// the choice to the first rank at run time and needs no profile.  Peng et al., SOSP 2019,
 /// doi:10.1145/3341301.3359642.
 class ByteScheduler final : public ScheduleRule {
@@ -71,8 +72,8 @@ class ByteScheduler final : public ScheduleRule {
     std::size_t bucket = 0;  // the bucket that it is a part of
   };
 
-  /// The partitions of all buckets.  Their length is a multiple of the shards, so exchanges can cut
-  /// each partition again.
+  /// The partitions of all buckets.  The length of each is a multiple of the number of shards, so
+  /// exchanges can split each partition again.
   std::vector<Part> parts_of(double share, const Program& program) const {
     const std::vector<Bucket>& buckets = program.buckets();
     const std::int64_t size = size_of(program.input().model.dtype);
@@ -96,7 +97,7 @@ class ByteScheduler final : public ScheduleRule {
   std::vector<Part> in_queue_order(const std::vector<std::int32_t>& first_read,
                                    const StrategyProgram& program) const {
     const PlanInput& input = program.input();
-    const double share = share_on_credit(input, program.transfer());
+    const double share = credit_bytes_per_byte(input, program.transfer());
     std::vector<Part> parts = parts_of(share, program);
     if (order_ == IssueOrder::kPriority || input.world == 1) {
       return parts;
@@ -125,7 +126,8 @@ class ByteScheduler final : public ScheduleRule {
     return ordered;
   }
 
-  /// The credit in bytes of gradients; `share` is the bytes on the credit per byte of a gradient.
+  /// Returns the credit in bytes of gradients.  `share` is the number of bytes that count against
+  /// the credit for each byte of a gradient.
   std::int64_t credit_of(double share) const {
     constexpr double kMostBytes = 1e18;
     return static_cast<std::int64_t>(std::min(static_cast<double>(credit_) / share, kMostBytes));

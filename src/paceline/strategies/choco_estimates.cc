@@ -74,7 +74,7 @@ void ChocoEstimates::check(const GraphNode& mine, const ModelShape& model) const
                       "topology=ring, or the codec topk, qsgd or bf16",
                       who_, uneven));
     }
-    for (Rank node = 0; contraction.same_draws && node < mine.nodes; ++node) {
+    for (Rank node = 0; contraction.needs_same_draws && node < mine.nodes; ++node) {
       const std::size_t all = graph.mixing(0, step).from.size();
       const std::size_t here = graph.mixing(node, step).from.size();
       if (here != all) {

@@ -20,38 +20,39 @@ bool equal_or_empty(const std::string& given, const std::string& asked) {
   return given.empty() || given == asked;
 }
 
-bool placed_as(const cluster::LinkFit& fit, const TimesAsked& asked) {
+bool has_placement_of(const cluster::LinkFit& fit, const TimesRequest& asked) {
   return fit.ranks_per_host.empty() || asked.ranks_per_host.empty() ||
          fit.ranks_per_host == asked.ranks_per_host;
 }
 
-bool holds_for(const cluster::LinkFit& fit, const TimesAsked& asked) {
+bool matches_request(const cluster::LinkFit& fit, const TimesRequest& asked) {
   return fit.ranks == asked.world && equal_or_empty(fit.engine, asked.engine) &&
-         equal_or_empty(fit.device, asked.device) && placed_as(fit, asked);
+         equal_or_empty(fit.device, asked.device) && has_placement_of(fit, asked);
 }
 
-// The number of conditions that the fit names; of the fits that apply, the one with most is used.
-int conditions_of(const cluster::LinkFit& fit) {
+// Returns the number of conditions that the fit states.  The usable fit with the most conditions is
+// used.
+int condition_count(const cluster::LinkFit& fit) {
   return (fit.engine.empty() ? 0 : 1) + (fit.device.empty() ? 0 : 1) +
          (fit.ranks_per_host.empty() ? 0 : 1);
 }
 
-AlphaBetaLine line_for(const cluster::ClusterLink& link, std::string_view operation,
-                       const TimesAsked& asked) {
+AlphaBetaTime line_for(const cluster::ClusterLink& link, std::string_view operation,
+                       const TimesRequest& asked) {
   const cluster::LinkFit* best = nullptr;
   for (const cluster::LinkFit& fit : link.fits) {
-    if (fit.operation == operation && holds_for(fit, asked) &&
-        (best == nullptr || conditions_of(fit) > conditions_of(*best))) {
+    if (fit.operation == operation && matches_request(fit, asked) &&
+        (best == nullptr || condition_count(fit) > condition_count(*best))) {
       best = &fit;
     }
   }
-  return best == nullptr ? AlphaBetaLine{} : best->line;
+  return best == nullptr ? AlphaBetaTime{} : best->line;
 }
 
 /// The conditions in words, such as "gloo on cpu among 2", or "gloo on cpu among 8 (4+4)" on
 /// several hosts.
-std::string words_for(const std::string& engine, const std::string& device, int ranks,
-                      const std::vector<int>& ranks_per_host) {
+std::string conditions_text(const std::string& engine, const std::string& device, int ranks,
+                            const std::vector<int>& ranks_per_host) {
   return fmt::format(
       "{} on {} among {}{}", engine.empty() ? "any engine" : engine,
       device.empty() ? "any device" : device, ranks,
@@ -61,14 +62,14 @@ std::string words_for(const std::string& engine, const std::string& device, int 
 std::string others(const cluster::ClusterLink& link) {
   std::vector<std::string> known;
   for (const cluster::LinkFit& fit : link.fits) {
-    add_once(known, words_for(fit.engine, fit.device, fit.ranks, fit.ranks_per_host));
+    add_once(known, conditions_text(fit.engine, fit.device, fit.ranks, fit.ranks_per_host));
   }
   return fmt::format("{}", fmt::join(known, ", "));
 }
 
 }  // namespace
 
-ClusterTimes times_of(const cluster::Cluster& cluster, const TimesAsked& asked,
+ClusterTimes times_of(const cluster::Cluster& cluster, const TimesRequest& asked,
                       const std::string& file) {
   ClusterTimes times;
   const cluster::ClusterLink* link = cluster.link(asked.scope);
@@ -85,8 +86,8 @@ ClusterTimes times_of(const cluster::Cluster& cluster, const TimesAsked& asked,
         link->name, file, file);
     return times;
   }
-  const std::string words =
-      words_for(asked.engine, asked.device, static_cast<int>(asked.world), asked.ranks_per_host);
+  const std::string words = conditions_text(asked.engine, asked.device,
+                                            static_cast<int>(asked.world), asked.ranks_per_host);
   const auto line = [&](std::string_view operation) { return line_for(*link, operation, asked); };
   times.model = {.origin = fmt::format("{}, fits of link '{}', {} ranks", file, link->name, words),
                  .world = asked.world,
@@ -94,9 +95,9 @@ ClusterTimes times_of(const cluster::Cluster& cluster, const TimesAsked& asked,
                  .reduce_scatter = line(name_of(Pattern::kReduceScatter)),
                  .all_gather = line(name_of(Pattern::kAllGather)),
                  .broadcast = line(name_of(Pattern::kBroadcast)),
-                 .message = line(kMessages)};
-  if (std::ranges::none_of(link->fits,
-                           [&](const cluster::LinkFit& fit) { return holds_for(fit, asked); })) {
+                 .message = line(kMessageOperation)};
+  if (std::ranges::none_of(
+          link->fits, [&](const cluster::LinkFit& fit) { return matches_request(fit, asked); })) {
     times.missing = fmt::format("link '{}' of {} has fits of {}, none of {} ranks", link->name,
                                 file, others(*link), words);
   }
@@ -104,7 +105,7 @@ ClusterTimes times_of(const cluster::Cluster& cluster, const TimesAsked& asked,
 }
 
 ClusterTimes times_for(const StrategySpec& spec, const cluster::Cluster& cluster,
-                       const TimesAsked& asked, const std::string& file) {
+                       const TimesRequest& asked, const std::string& file) {
   ClusterTimes times = times_of(cluster, asked, file);
   if (times.missing.empty() && needs_times(spec)) {
     PlanInput input;

@@ -12,7 +12,7 @@
 namespace paceline::strategies {
 
 /// The engine, device and placement of a job whose communication times are wanted.
-struct TimesAsked {
+struct TimesRequest {
   std::string engine;  // an engine's name: gloo, nccl
   std::string device;  // a kind of device: cpu or cuda
   Rank world = 2;
@@ -22,20 +22,20 @@ struct TimesAsked {
 
 /// The communication times that a cluster file has for such a job.
 struct ClusterTimes {
-  AlphaBeta model;      // only operations with a fit have a line
-  std::string missing;  // why the file has no times, as a message; empty: it has some
+  AlphaBeta model;      // operations without a fit have no time
+  std::string missing;  // message that says why the file has no times; empty: it has some
 };
 
-/// Returns the fits of the link that joins the job's ranks.  A fit applies if it was measured with
-/// the job's engine, kind of device, number of ranks and ranks per host.  A fit that leaves one of
-/// these out applies to any, but a fit that names more of them is preferred.  `file` is the file's
-/// name for the origin and for messages.
-ClusterTimes times_of(const cluster::Cluster& cluster, const TimesAsked& asked,
+/// Returns the fits of the link that joins the job's ranks.  Only fits for the job's number of
+/// ranks are used.  A fit may also state an engine, a kind of device and the ranks per host, which
+/// must then be the job's; of several such fits, the one that states most is used.  `file` is the
+/// file's name for the origin and for messages.
+ClusterTimes times_of(const cluster::Cluster& cluster, const TimesRequest& asked,
                       const std::string& file);
 
-/// As times_of(), for a job whose planner may decide by times: `missing` also names an operation
-/// whose time the planner needs and which has no fit.
+/// Like times_of(), for a job whose planner may decide by times: `missing` also names an operation
+/// that the planner needs and that has no fit.
 ClusterTimes times_for(const StrategySpec& spec, const cluster::Cluster& cluster,
-                       const TimesAsked& asked, const std::string& file);
+                       const TimesRequest& asked, const std::string& file);
 
 }  // namespace paceline::strategies

@@ -26,9 +26,9 @@ std::vector<std::string_view> names_of(std::span<const Row<Part>> rows, const Ha
   return names;
 }
 
-/// Says what a codec with this combination needs of an exchange, and what the given exchange does
-/// instead.
-std::string_view need_of(Combination how, const ExchangeRule& exchange) {
+/// Returns text that says what a codec with this combination needs of an exchange, and what the
+/// given exchange does instead.
+std::string_view need_text(Combination how, const ExchangeRule& exchange) {
   switch (how) {
     case Combination::kOwnSum:
       return "sums of a length of their own, and '{}' cuts sums by the slice";
@@ -56,7 +56,7 @@ void check_combines(const StrategySpec& spec) {
   const RowInfo& rejected = *spec.exchange.row;
   const bool by_options = std::ranges::find(able, rejected.name) != able.end();
   throw UsageError(fmt::format("'{}' needs {}; take {}", spec.codec.row->name,
-                               fmt::format(fmt::runtime(need_of(how, *exchange)),
+                               fmt::format(fmt::runtime(need_text(how, *exchange)),
                                            by_options ? choice_text(rejected, spec.exchange.options)
                                                       : std::string(rejected.name)),
                                fmt::join(able, " or ")));
@@ -82,7 +82,7 @@ bool go_together(const RowInfo& update, const RowInfo& exchange) {
 }
 
 /// Throws UsageError unless the exchange has what the update rule needs.
-void check_wants(const RowInfo& update, const RowInfo& exchange) {
+void check_need(const RowInfo& update, const RowInfo& exchange) {
   if (fulfills(exchange, update.need)) {
     return;
   }
@@ -92,9 +92,9 @@ void check_wants(const RowInfo& update, const RowInfo& exchange) {
                                update.because, exchange.name, fmt::join(able, " or ")));
 }
 
-// The names of the codecs that have a contraction; with `cuts`, without those that need whole
-// tensors.
-std::string codecs_that_keep_a_share(bool cuts) {
+// Returns the names of the compressing codecs that have a contraction; if `cuts`, without those
+// that need whole tensors.
+std::string contracting_codecs_text(bool cuts) {
   return fmt::format("{}", fmt::join(names_of(codecs(),
                                               [cuts](const auto& row) {
                                                 const auto kept =
@@ -105,9 +105,9 @@ std::string codecs_that_keep_a_share(bool cuts) {
                                      ", "));
 }
 
-/// Throws UsageError unless the codec may carry parameters.  It then encodes changes of the
-/// parameters and remembers the part that its code leaves out.
-void check_coded(const StrategySpec& spec) {
+/// Throws UsageError unless the codec may compress parameters.  It then encodes changes of the
+/// parameters, with error feedback.
+void check_parameter_codec(const StrategySpec& spec) {
   const RowInfo& codec = *spec.codec.row;
   const auto reject = [&](const std::string& why) {
     throw UsageError(fmt::format("'{}' {} what crosses, and {}", codec.name,
@@ -134,25 +134,25 @@ void check_coded(const StrategySpec& spec) {
         fmt::join(names_of(exchanges(), [](const auto& row) { return row.make_coded != nullptr; }),
                   ", "),
         fmt::join(names_of(update_rules(), [](const auto& row) { return row.coded; }), ", "),
-        contracts ? "" : " and a codec of " + codecs_that_keep_a_share(cuts)));
+        contracts ? "" : " and a codec of " + contracting_codecs_text(cuts)));
   }
   if (!contracts) {
     reject(
         fmt::format("neighbors need codes that keep a share of every change of one rank's "
                     "parameters, as those of '{}' do not; take {}",
-                    codec.name, codecs_that_keep_a_share(cuts)));
+                    codec.name, contracting_codecs_text(cuts)));
   }
   if (contraction->whole_tensors && cuts) {
     reject(
         fmt::format("takes whole tensors, which the shares of '{}' cut; take neighbor-allreduce, "
                     "or another codec of {}",
-                    spec.exchange.row->name, codecs_that_keep_a_share(cuts)));
+                    spec.exchange.row->name, contracting_codecs_text(cuts)));
   }
 }
 
 }  // namespace
 
-bool codes_parameters(const StrategySpec& spec) {
+bool compresses_parameters(const StrategySpec& spec) {
   return spec.codec.row->guarantee != Guarantee::kNeutral && spec.update.row->parameters;
 }
 
@@ -164,7 +164,7 @@ bool divides_by_rate(const StrategySpec& spec) {
 void check_combination(const StrategySpec& spec) {
   const RowInfo& exchange = *spec.exchange.row;
   const RowInfo& update = *spec.update.row;
-  check_wants(update, exchange);
+  check_need(update, exchange);
   if (exchange.parameters && !update.parameters) {
     throw UsageError(
         fmt::format("'{}' averages parameters, which '{}' does not send; "
@@ -183,8 +183,8 @@ void check_combination(const StrategySpec& spec) {
                     "of the step; take neighbor-allreduce",
                     exchange.name, update.name));
   }
-  if (codes_parameters(spec)) {
-    check_coded(spec);
+  if (compresses_parameters(spec)) {
+    check_parameter_codec(spec);
     return;
   }
   check_combines(spec);

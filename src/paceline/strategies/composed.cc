@@ -80,8 +80,8 @@ class Composed final : public Planner {
   }
 
  private:
-  /// The predicted transfer times; all zero if the schedule does not need them, because finding the
-  /// codec's forms costs a plan.
+  /// The predicted transfer times; all zero if the schedule does not need them, because the sizes
+  /// of the codec's forms are known only after a program has been built.
   TransferTime times(const PlanInput& input) const {
     if (!schedule_->needs_times()) {
       return [](std::int64_t) { return Picoseconds{0}; };

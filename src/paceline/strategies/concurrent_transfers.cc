@@ -4,8 +4,8 @@
 namespace paceline::strategies {
 namespace {
 
-/// Ticks per picosecond: equal shares of a wire do not take whole picoseconds, so the link counts
-/// finer.
+/// Ticks per picosecond.  Equal shares of the bandwidth do not take whole picoseconds, so the
+/// simulated link uses a finer unit.
 constexpr cluster::SharedLink::Ticks kTicks = 256;
 
 /// The link's rate, in work per 10^12 ticks: one unit of work takes one tick.

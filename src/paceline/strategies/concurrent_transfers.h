@@ -11,21 +11,21 @@
 
 namespace paceline::strategies {
 
-/// Simulates the transfers of one communicator of which the engine carries several at once.
+/// Simulates the transfers of one communicator on an engine that performs several of them at once.
 ///
 /// Transfers begin in the order in which they are added, each when it is ready and fewer than
-/// `most` transfers are under way (0: no limit).  Each transfer first takes its start-up time;
-/// after that, all transfers that flow share the wire equally.  Times are rounded to the nearest
-/// picosecond.
+/// `most` transfers are in flight (0: no limit).  Each transfer first takes its start-up time;
+/// after that, all transfers that have started up share the bandwidth equally.  Times are rounded
+/// to the nearest picosecond.
 class ConcurrentTransfers {
  public:
   explicit ConcurrentTransfers(std::int32_t most);
 
   /// Adds a transfer whose `ready` is not before that of the transfer added last.  `flow` is the
-  /// time that its bytes take if it has the wire for itself.
+  /// time that its bytes take if no other transfer shares the bandwidth.
   void add(Picoseconds ready, Picoseconds start, Picoseconds flow);
 
-  /// The next time at which a transfer begins to flow or ends; the end of time if none is left.
+  /// The next time at which a start-up or a transfer ends; the end of time if none is left.
   Picoseconds next_time() const;
 
   /// Advances the simulation to `time`, which must not be after next_time().

@@ -15,7 +15,7 @@ class CutRule : public ScheduleRule {
   bool needs_times() const override { return true; }
 
   Groups groups(const PlanInput& input, const TransferTime& time) const override {
-    return grouped(input.model, cut(input, time).sizes);
+    return groups_of_sizes(input.model, cut(input, time).sizes);
   }
 
   std::string remark(const PlanInput& input, const TransferTime& time) const override {

@@ -16,7 +16,7 @@ namespace {
 constexpr auto kBuckets = "reducer_buckets";
 
 /// The plan of the ops that PyTorch's c10d::Reducer performs itself in a step.  The plan serves to
-/// price, predict and compare them.
+/// predict their costs and to compare them.
 ///
 /// The gradients of a bucket, divided by the world's size, are copied into memory of the Reducer,
 /// and the bucket is summed over the ranks.  When backward has ended, the means are copied back;

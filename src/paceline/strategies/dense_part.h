@@ -47,8 +47,8 @@ inline DensePart dense_part_of(const ModelShape& model) {
   return parts;
 }
 
-/// Appends the program of the dense part, with Forward and Backward of the bags at their places.
-/// `behind_bags` appends the ops that follow Backward of the bags.
+/// Appends the program of the dense part, with Forward and Backward of the bags inserted at their
+/// positions.  `behind_bags` appends the ops that follow Backward of the bags.
 class ProgramJoiner {
  public:
   ProgramJoiner(Program& program, const ModelShape& model, const DensePart& parts)

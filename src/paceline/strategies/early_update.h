@@ -10,7 +10,7 @@ namespace paceline::strategies {
 
 class Options;  // strategies/strategy.h
 
-/// An update rule that updates a bucket before the last gradient is known.  It therefore rejects a
+/// An update rule that updates a bucket before the last gradient is final.  It therefore rejects a
 /// scaled loss.
 class EarlyUpdate : public UpdateRule {
  public:

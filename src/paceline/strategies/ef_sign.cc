@@ -49,7 +49,7 @@ class EfSign final : public CodecRule {
                    borders_in(slice, program));
   }
 
-  /// The share for normally distributed values: (|x|_1)^2 / (n |x|_2^2).
+  /// The share for normally distributed values: (|x|_1)^2 / (n |x|_2^2), which is 2 / pi.
   std::optional<Contraction> contraction(const ModelShape&) const override {
     return Contraction{.share = 2 / std::numbers::pi, .overshoots = true};
   }

@@ -50,19 +50,19 @@ Elements with_remainder(Elements count, Elements divisor, Elements remainder) {
   return (count - remainder + divisor - 1) / divisor;
 }
 
-/// The number of most frequent ids that are counted one by one.
-constexpr Elements kAlone = 1 << 14;
+/// The number of most frequent ids whose weights are summed one by one.
+constexpr Elements kExactIds = 1 << 14;
 
 /// Calls `visit(first id, number of ids, mean weight)` for blocks of ids with Zipf weights, in
-/// ascending order.  Each block after the first kAlone ids has 1/512 of the number of ids before
+/// ascending order.  Each block after the first kExactIds ids has 1/512 of the number of ids before
 /// it, lies in one range, and counts with the weight of its middle.  The midpoint rule is off by a
 /// 512^-2 / 24 th of x^2 f''(x), which is s (s + 1) times f(x) for f = x^-s.
 template <class Visit>
 void each_block(const EmbeddingJob& job, Elements range, const Visit& visit) {
   for (Elements first = 0; first < job.rows;) {
     const Elements end =
-        first < kAlone ? first + 1
-                       : std::min({first + first / 512, (first / range + 1) * range, job.rows});
+        first < kExactIds ? first + 1
+                          : std::min({first + first / 512, (first / range + 1) * range, job.rows});
     const auto ids = static_cast<double>(end - first);
     visit(first, ids, std::pow(static_cast<double>(first) + (ids + 1) / 2, -job.bags.zipf));
     first = end;
@@ -179,7 +179,7 @@ Elements TableMap::rows_of(Rank server) const {
   return 0;
 }
 
-RowPlace TableMap::find(int table, Elements id, Rank trainer) const {
+RowLocation TableMap::find(int table, Elements id, Rank trainer) const {
   if (id < 0 || id >= job_.rows) {
     throw UsageError(fmt::format("trainer {} looks up id {} of table {}, whose ids are 0 to {}",
                                  trainer, id, table, job_.rows - 1));
@@ -250,7 +250,7 @@ std::vector<double> TableMap::distinct_by_server() const {
   std::vector<Elements> dealt(all.size());
   each_block(job_, range_, [&](Elements first, double ids, double weight) {
     const double wanted = ids * distinct(weight / sum);
-    if (hashed && first >= kAlone) {
+    if (hashed && first >= kExactIds) {
       spread += wanted;
       return;
     }
@@ -261,7 +261,7 @@ std::vector<double> TableMap::distinct_by_server() const {
   for (Rank server = 0; spread > 0 && server < job_.servers; ++server) {
     const auto s = static_cast<std::size_t>(server);
     all[s] += spread * static_cast<double>(rows_of_table(server) - dealt[s]) /
-              static_cast<double>(job_.rows - kAlone);
+              static_cast<double>(job_.rows - kExactIds);
   }
   return all;
 }

@@ -8,7 +8,7 @@
 
 #include "paceline/strategies/plan_words.h"
 
-// Embedding tables on servers that trainers look up: sizes, and the place of each row.
+// Embedding tables on servers that trainers look up: sizes, and the server and index of each row.
 // strategies/sharded_embeddings.h writes the communication.
 
 namespace paceline::strategies {
@@ -51,7 +51,7 @@ struct EmbeddingJob {
   Elements rows = 300, dim = 64;  // of each table
   TablePlacement placement = TablePlacement::kTable;
   bool mean = false;        // a bag is the mean of its rows; else their sum
-  bool sequential = false;  // a trainer asks the next server after the answer of the one before
+  bool sequential = false;  // a trainer asks a server only after the previous one has answered
   BagShape bags{};
   RowRule rule = RowRule::kSgd;
   bool bf16_rows = false;  // rows are held and sent as bf16; else in the model's type
@@ -90,8 +90,8 @@ struct JobOfRank {
 };
 JobOfRank job_of(std::span<const double> numbers);
 
-/// The server that holds a row, and the row's index among the server's rows.
-struct RowPlace {
+/// The location of a row: its server, and its index among the server's rows.
+struct RowLocation {
   Rank server = 0;  // index among the servers, from 0
   Elements row = 0;
 };
@@ -104,9 +104,9 @@ class TableMap {
   /// The number of rows that `server` holds, over all tables.
   Elements rows_of(Rank server) const;
 
-  /// The place where `trainer` finds a row.  Throws UsageError that names trainer, table and id if
-  /// the table has no such row.
-  RowPlace find(int table, Elements id, Rank trainer) const;
+  /// The location at which `trainer` finds a row.  Throws UsageError that names trainer, table and
+  /// id if the table has no such row.
+  RowLocation find(int table, Elements id, Rank trainer) const;
 
   /// The largest number of distinct rows that a trainer can request from one server in a step.
   Elements most_rows_per_server() const;

@@ -12,7 +12,7 @@
 namespace paceline::strategies {
 
 /// Adds the buffer "residual", which has one value per parameter element and starts at zero.  It
-/// has the layout of the parameters, so a changed set of buckets finds the same residual.  Throws
+/// has the layout of the parameters, so a changed set of buckets uses the same residual.  Throws
 /// UsageError, which names `codec`, where the loss is scaled.
 void add_residual(const PlanInput& input, std::string_view codec, SetupBuilder& builder);
 

@@ -9,8 +9,9 @@ namespace paceline::strategies {
 namespace {
 
 /// All ranks sum a slice, first inside hosts.  The ranks of a host reduce-scatter the slice; the
-/// ranks at the same place of all hosts all-reduce their share; the ranks of a host all-gather the
-/// shares.  A host's network card carries each byte once, over as many lanes as the host has ranks.
+/// ranks with one local rank on all hosts all-reduce their shard; the ranks of a host all-gather
+/// the shards.  A host's network card sends each byte once, in as many concurrent all-reduces as
+/// the host has ranks.
 ///
 ///   rounds per exchange            3
 ///   bytes sent, rank and exchange  2 (L-1)/L S inside the host,
@@ -31,7 +32,7 @@ class Hierarchical final : public ExchangeRule {
             .divisor = static_cast<double>(input.world),
             .symmetry = any_order(input.world, all.local, all.local),
             .hosts = all.count,
-            .own_shard = all.place_of(input.rank)};
+            .own_shard = all.local_rank_of(input.rank)};
   }
 
   void extend(const WireFormat&, SetupBuilder& builder) const override {
@@ -43,14 +44,14 @@ class Hierarchical final : public ExchangeRule {
   void start(const WireSlice& wire_slice, Program& program) const override {
     const Hosts all = hosts(program.input());
     const Slice& wire = wire_slice.mine;
-    const Slice own = wire_slice.kept.value_or(share_on_host(all, wire, program));
+    const Slice own = wire_slice.kept.value_or(shard_on_host(all, wire, program));
     if (all.local > 1) {
-      program.reduce_scatter(wire, own, reducing_on_host(all, program));
+      program.reduce_scatter(wire, own, reduce_scatter_communicator(all, program));
     } else if (wire_slice.kept) {
       program.kernel("copy", {{wire}}, {{own}}, {1});
     }
     if (all.count > 1) {
-      program.all_reduce(own, lane_of(all, program));
+      program.all_reduce(own, lane_communicator(all, program));
     }
   }
 

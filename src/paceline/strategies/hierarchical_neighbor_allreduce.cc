@@ -52,8 +52,8 @@ class HierarchicalNeighborAllreduce final : public ExchangeRule {
   ExchangeTraits traits(const PlanInput& input) const override {
     const Hosts all = hosts(input);
     const auto graph = this->graph(all);
-    // With a codec, ranks may not change places: shares have different tensors, which a codec may
-    // encode one by one.
+    // With a codec, the ranks of a host are not interchangeable: their shards have different
+    // tensors, and a codec may encode tensors one by one.
     const Rank movable = estimates_ ? 1 : leader_ ? all.local - 1 : all.local;
     return {
         .shards = leader_ ? 1 : all.local,
@@ -93,9 +93,9 @@ class HierarchicalNeighborAllreduce final : public ExchangeRule {
       program.kernel("copy", {{wire}}, {{own}}, {1});
     }
     if (all.local > 1 && leader_) {
-      program.all_reduce(own, reducing_on_host(all, program));
+      program.all_reduce(own, reduce_scatter_communicator(all, program));
     } else if (all.local > 1) {
-      program.reduce_scatter(wire, own, reducing_on_host(all, program));
+      program.reduce_scatter(wire, own, reduce_scatter_communicator(all, program));
     }
     if (estimates_ && all.local > 1) {
       program.kernel("linear", {{own}}, {{own}}, {1.0 / all.local});
@@ -105,9 +105,9 @@ class HierarchicalNeighborAllreduce final : public ExchangeRule {
     }
     const Mixing row = row_of_ranks(all, program);
     if (estimates_) {
-      estimates_->start(own, row, lane_of(all, program), program);
+      estimates_->start(own, row, lane_communicator(all, program), program);
     } else {
-      Neighbors::exchange(row, own, lane_of(all, program), program);
+      Neighbors::exchange(row, own, lane_communicator(all, program), program);
     }
   }
 
@@ -119,7 +119,7 @@ class HierarchicalNeighborAllreduce final : public ExchangeRule {
       const Rank root = all.rank_of(all.host_of(program.input().rank), 0);
       for (std::size_t i = 0; i < mixing(all, program).from.size(); ++i) {
         program.broadcast(Neighbors::received(own, i, program), root,
-                          gathering_on_host(all, program));
+                          host_all_gather_communicator(all, program));
       }
     }
     const bool gathers = !leader_ && all.local > 1;
@@ -132,14 +132,14 @@ class HierarchicalNeighborAllreduce final : public ExchangeRule {
       program.kernel("copy", {{own}}, {{wire}}, {1});
     }
     if (gathers) {
-      program.all_gather(own, wire, gathering_on_host(all, program));
+      program.all_gather(own, wire, host_all_gather_communicator(all, program));
     }
   }
 
   const CodecRule* codec() const override { return estimates_ ? &estimates_->codec() : nullptr; }
 
  private:
-  /// Adds the buffers of this rank's share and of the shares of `degree` neighbors.
+  /// Adds the buffers of this rank's shard and of the shards of `degree` neighbors.
   void add_shares(std::size_t degree, const Hosts& all, const WireFormat& format,
                   SetupBuilder& builder) const {
     const Slice values = whole(builder.setup(), kValues);
@@ -163,8 +163,8 @@ class HierarchicalNeighborAllreduce final : public ExchangeRule {
     return program.derived<Mixing>(
         [&] { return graph(all)->mixing(all.host_of(program.input().rank), program.phase()); });
   }
-  /// The row of this rank's host, in which each host is replaced by the host's rank at the same
-  /// place as this rank.
+  /// The row of this rank's host, in which each host is replaced by its rank with the same local
+  /// rank as this rank.
   Mixing row_of_ranks(const Hosts& all, Program& program) const {
     Mixing row = mixing(all, program);
     const Rank here = place(all, program);
@@ -177,10 +177,10 @@ class HierarchicalNeighborAllreduce final : public ExchangeRule {
     return row;
   }
   static Rank place(const Hosts& all, const Program& program) {
-    return all.place_of(program.input().rank);
+    return all.local_rank_of(program.input().rank);
   }
-  /// The buffer of this rank's share.  The values stay unchanged until the average replaces them.
-  /// With a codec the share lies at its place in a buffer as large as the values.
+  /// The buffer of this rank's shard.  The values stay unchanged until the average replaces them.
+  /// With a codec the shard has its own offset in a buffer as large as the values.
   Slice own_share(const Slice& wire, const Hosts& all, const Program& program) const {
     const Elements count = wire.count / pieces(all);
     return {buffer_named(program.setup(), kShare),

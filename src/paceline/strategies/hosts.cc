@@ -16,7 +16,7 @@ constexpr auto kReduce = "reduce";
 constexpr auto kGather = "gather";
 constexpr auto kLane = "lane";
 
-/// The name of a communicator; `which` is the number of a host or a place.
+/// Returns the name of a communicator: `name` and the index of its host or its local rank.
 std::string numbered(const char* name, Rank which) { return fmt::format("{}{}", name, which); }
 
 CommunicatorId found(const char* name, Rank which, const Program& program) {
@@ -27,7 +27,7 @@ CommunicatorId found(const char* name, Rank which, const Program& program) {
 
 Members Hosts::on_host(Rank host) const { return Members::spaced(rank_of(host, 0), local); }
 
-Members Hosts::at_place(Rank place) const { return Members::spaced(place, count, local); }
+Members Hosts::with_local_rank(Rank place) const { return Members::spaced(place, count, local); }
 
 Hosts hosts_of(const PlanInput& input, Rank ranks, Rank local, std::string_view who) {
   if (local == 0 && input.local_world.empty()) {
@@ -35,7 +35,7 @@ Hosts hosts_of(const PlanInput& input, Rank ranks, Rank local, std::string_view 
   }
   if (local == 0) {
     local = input.local_world.runs().front().ranks;
-    if (!input.local_world.equal_up_to(ranks)) {
+    if (!input.local_world.has_equal_hosts_up_to(ranks)) {
       throw UsageError(fmt::format(
           "'{}' wants {}hosts with equally many ranks; here are {}", who,
           ranks < input.world ? fmt::format("the first {} ranks, which work, on ", ranks) : "",
@@ -53,7 +53,7 @@ void add_host_communicators(const Hosts& hosts, SetupBuilder& builder) {
     return;
   }
   const Rank host = hosts.host_of(builder.rank());
-  const bool member = hosts.hold(builder.rank());
+  const bool member = hosts.contains_rank(builder.rank());
   for (const char* name : {kReduce, kGather}) {
     builder.add_communicator(member ? numbered(name, host) : name,
                              member ? hosts.on_host(host) : Members());
@@ -64,32 +64,32 @@ void add_lane_communicators(const Hosts& hosts, Rank lanes, SetupBuilder& builde
   if (hosts.count == 1) {
     return;
   }
-  const Rank place = hosts.place_of(builder.rank());
-  const bool member = hosts.hold(builder.rank()) && place < lanes;
+  const Rank place = hosts.local_rank_of(builder.rank());
+  const bool member = hosts.contains_rank(builder.rank()) && place < lanes;
   builder.add_communicator(member ? numbered(kLane, place) : kLane,
-                           member ? hosts.at_place(place) : Members());
+                           member ? hosts.with_local_rank(place) : Members());
 }
 
-CommunicatorId reducing_on_host(const Hosts& hosts, const Program& program) {
+CommunicatorId reduce_scatter_communicator(const Hosts& hosts, const Program& program) {
   return found(kReduce, hosts.host_of(program.input().rank), program);
 }
 
-CommunicatorId gathering_on_host(const Hosts& hosts, const Program& program) {
+CommunicatorId host_all_gather_communicator(const Hosts& hosts, const Program& program) {
   return found(kGather, hosts.host_of(program.input().rank), program);
 }
 
-CommunicatorId lane_of(const Hosts& hosts, const Program& program) {
-  return found(kLane, hosts.place_of(program.input().rank), program);
+CommunicatorId lane_communicator(const Hosts& hosts, const Program& program) {
+  return found(kLane, hosts.local_rank_of(program.input().rank), program);
 }
 
-Slice share_on_host(const Hosts& hosts, const Slice& slice, const Program& program) {
-  return shard_of(slice, hosts.place_of(program.input().rank), hosts.local);
+Slice shard_on_host(const Hosts& hosts, const Slice& slice, const Program& program) {
+  return shard_of(slice, hosts.local_rank_of(program.input().rank), hosts.local);
 }
 
 void gather_on_host(const Hosts& hosts, const Slice& slice, Program& program) {
   if (hosts.local > 1) {
-    program.all_gather(share_on_host(hosts, slice, program), slice,
-                       gathering_on_host(hosts, program));
+    program.all_gather(shard_on_host(hosts, slice, program), slice,
+                       host_all_gather_communicator(hosts, program));
   }
 }
 

@@ -16,16 +16,16 @@ struct Hosts {
   Rank local = 1;  // ranks per host
   Rank count = 1;  // number of hosts
 
-  /// Whether the rank is on one of these hosts, which hold the first ranks of the job.
-  bool hold(Rank rank) const { return rank < local * count; }
+  /// Whether the rank is on one of these hosts, which have the first ranks of the job.
+  bool contains_rank(Rank rank) const { return rank < local * count; }
 
   Rank host_of(Rank rank) const { return rank / local; }
-  Rank place_of(Rank rank) const { return rank % local; }
+  Rank local_rank_of(Rank rank) const { return rank % local; }
   Rank rank_of(Rank host, Rank place) const { return host * local + place; }
 
-  /// The ranks of one host, and the ranks at one place of every host.
+  /// The ranks of one host, and the ranks with one local rank on all hosts.
   Members on_host(Rank host) const;
-  Members at_place(Rank place) const;
+  Members with_local_rank(Rank place) const;
 };
 
 /// Places the first `ranks` ranks on hosts of `local` each.  If `local` is 0, the hosts are those
@@ -39,20 +39,20 @@ Hosts hosts_of(const PlanInput& input, Rank ranks, Rank local, std::string_view 
 /// the next slice would wait for it too.
 void add_host_communicators(const Hosts& hosts, SetupBuilder& builder);
 
-/// Adds a communicator of the ranks at one place of every host (a lane), if there are several
-/// hosts.  Only the first `lanes` places have one.
+/// Adds, for each local rank below `lanes`, a communicator of the ranks with this local rank on all
+/// hosts (a lane), if there are several hosts.
 void add_lane_communicators(const Hosts& hosts, Rank lanes, SetupBuilder& builder);
 
-/// These are the communicators that the rank of `program` belongs to.
-CommunicatorId reducing_on_host(const Hosts& hosts, const Program& program);
-CommunicatorId gathering_on_host(const Hosts& hosts, const Program& program);
-CommunicatorId lane_of(const Hosts& hosts, const Program& program);
+/// The communicators of the program's rank: for reduce-scatter and for all-gather on its host, and
+/// its lane.
+CommunicatorId reduce_scatter_communicator(const Hosts& hosts, const Program& program);
+CommunicatorId host_all_gather_communicator(const Hosts& hosts, const Program& program);
+CommunicatorId lane_communicator(const Hosts& hosts, const Program& program);
 
-/// The share of a slice that belongs to the program's rank when the ranks of its host divide the
-/// slice.
-Slice share_on_host(const Hosts& hosts, const Slice& slice, const Program& program);
+/// The shard of a slice that the program's rank has if the ranks of its host divide the slice.
+Slice shard_on_host(const Hosts& hosts, const Slice& slice, const Program& program);
 
-/// Appends the all-gather that gives every rank of the host all shares, if hosts have several
+/// Appends the all-gather that gives every rank of the host all shards, if hosts have several
 /// ranks.
 void gather_on_host(const Hosts& hosts, const Slice& slice, Program& program);
 
@@ -61,8 +61,8 @@ void gather_on_host(const Hosts& hosts, const Slice& slice, Program& program);
 void check_world(const StrategySpec& strategy, Rank world, const plan::RanksPerHost& hosts);
 
 /// Whether the strategy sums inside hosts first and all ranks are on one host, so that nothing is
-/// left for an exchange between hosts.  False if some ranks only serve.  The strategy must accept
-/// `input`.
+/// left for an exchange between hosts.  False if some ranks are only servers.  The strategy must
+/// accept `input`.
 bool has_one_host_alone(const StrategySpec& strategy, const PlanInput& input);
 
 /// The text of the strategy in which each exchange option `local=0` (ranks per host as the hosts

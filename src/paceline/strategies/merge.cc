@@ -27,7 +27,7 @@ std::vector<ReadyTensor> tensors_of(const PlanInput& input, std::string_view sch
   return tensors;
 }
 
-Groups grouped(const ModelShape& model, const std::vector<std::size_t>& sizes) {
+Groups groups_of_sizes(const ModelShape& model, const std::vector<std::size_t>& sizes) {
   Groups groups;
   auto next = model.ready_order.begin();
   for (const std::size_t size : sizes) {

@@ -102,7 +102,8 @@ void try_simple(const StepTensors& step, const TransferTime& time, Search& searc
   }
 }
 
-/// The cuts that toggle `place`, or move a cut between `place` and the next place.
+/// The cuts that differ from `cuts` in a bucket border inserted or removed at `place`, or moved
+/// between `place` and the next position.
 std::vector<Cuts> changes_at(const Cuts& cuts, std::size_t place) {
   std::vector<Cuts> changes(1, cuts);
   changes[0][place] = cuts[place] == 0 ? 1 : 0;
@@ -113,7 +114,7 @@ std::vector<Cuts> changes_at(const Cuts& cuts, std::size_t place) {
   return changes;
 }
 
-/// Improves the best cut place by place, in turn, until no change helps.
+/// Improves the best cut at one position after the other, in turn, until no change helps.
 void climb(Search& search) {
   const std::size_t places = cuts_of(search.best().sizes).size() - 1;
   const int most = search.tried() + kMostTried;
@@ -139,7 +140,7 @@ void try_all(std::size_t count, Search& search) {
 
 }  // namespace
 
-PeriodicMerge best_side_by_side(const StepTensors& step, const TransferTime& time) {
+PeriodicMerge best_concurrent(const StepTensors& step, const TransferTime& time) {
   Search search(step, time);
   const bool tries_all = step.tensors.size() <= kTriedTensors;
   if (tries_all) {

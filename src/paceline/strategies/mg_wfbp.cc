@@ -7,9 +7,9 @@ namespace paceline::strategies {
 namespace {
 
 /// Neighbors in ready order are merged by the published greedy rule, with times from a profile and
-/// an alpha-beta model.  A pending bucket takes in the next gradient if that gradient is ready
-/// before the transfer of the bucket would have ended and if waiting for it costs less than the
-/// start-up time that merging saves.
+/// an alpha-beta model.  The next gradient joins the pending bucket if the gradient is ready before
+/// the transfer of the bucket would have ended and if waiting for it costs less than the start-up
+/// time that merging saves.
 ///
 ///   rounds per step            one exchange per bucket, all independent
 ///   bytes sent, rank and step  the bytes of exchanging S = model size

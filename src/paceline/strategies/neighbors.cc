@@ -14,7 +14,7 @@ Neighbors::Neighbors(const Options& options, std::string_view who)
       who_(who) {}
 
 std::unique_ptr<const Topology> Neighbors::graph(const PlanInput& input) const {
-  const bool differ = ranks_per_host_ == 0 && !input.local_world.equal_up_to(input.world);
+  const bool differ = ranks_per_host_ == 0 && !input.local_world.has_equal_hosts_up_to(input.world);
   return topology_.on(
       {input.world, differ ? 0 : hosts_of(input, input.world, ranks_per_host_, who_).local});
 }

@@ -14,7 +14,7 @@ namespace paceline::strategies {
 
 inline constexpr auto kNeighborCommunicator = "neighbors";
 
-/// What all exchanges with neighbors share: the graph, and a receive buffer for each neighbor.
+/// The common part of all exchanges with neighbors: the graph, and a receive buffer per neighbor.
 class Neighbors {
  public:
   /// Reads the options `topology` and `local`.  `who` is named in errors.
@@ -63,7 +63,8 @@ class Neighbors {
 };
 
 /// Throws UsageError unless repeated averaging leads to the mean: every row and column of the
-/// mixing matrix must sum to 1, and values must not only circulate among the ranks.
+/// mixing matrix must sum to 1, and the graph must be aperiodic, so that values do not only
+/// circulate.
 void check_averages(const Topology& topology, std::string_view who);
 
 }  // namespace paceline::strategies

@@ -18,7 +18,7 @@ namespace {
 /// The model is that of Shi et al., INFOCOM 2019, arXiv:1811.11141: buckets are transferred one
 /// after the other, each when its last gradient is ready.  Their objective is the earliest end of
 /// communication within a step.  The objective here is the shortest step, whose communication may
-/// reach into the next step; between equal steps an earlier end decides.  If the engine carries
+/// extend into the next step; between equal steps an earlier end decides.  If the engine performs
 /// several exchanges at once, strategies/merge_search.cc finds the cuts.
 class OptimalMerge final : public CutRule {
  private:

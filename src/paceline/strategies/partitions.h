@@ -10,7 +10,7 @@
 
 namespace paceline::strategies {
 
-/// The largest number of partitions of one model.  Each partition is an exchange of its own, so the
+/// The largest number of partitions of one model.  Each partition has a separate exchange, so the
 /// size of the plan and the time to make it grow with their number.
 inline constexpr std::int64_t kMostPartitions = 20'000;
 
@@ -20,9 +20,9 @@ class PartitionLimit {
   /// `row` names the strategy part that has the option, for messages.
   PartitionLimit(std::string_view row, const Options& options);
 
-  /// The number of elements of the longest partition: a whole number, at least one, of units of
-  /// `step` elements.  Each element counts as `size` bytes.  Throws UsageError if that cuts
-  /// `buckets` into more than kMostPartitions partitions and into more than there are buckets.
+  /// Returns the number of elements of the longest partition, a multiple of `step` and at least
+  /// `step`.  Each element counts as `size` bytes.  Throws UsageError if this limit cuts `buckets`
+  /// into more than kMostPartitions partitions and into more than there are buckets.
   Elements longest(const std::vector<Bucket>& buckets, Elements step, double size) const;
 
  private:

@@ -67,7 +67,7 @@ std::optional<std::vector<std::size_t>> cut_within(const StepTensors& step, cons
   return sizes;
 }
 
-PeriodicMerge best_one_by_one(const StepTensors& step, const TransferTime& time) {
+PeriodicMerge best_serial(const StepTensors& step, const TransferTime& time) {
   const Times times = times_of_runs(step, time);
   Picoseconds possible = step_of(step, time, {step.tensors.size()}).step;  // for one bucket
   Picoseconds impossible = step.compute - 1;
@@ -144,7 +144,7 @@ PeriodicMerge step_of(const StepTensors& step, const TransferTime& time,
 
 PeriodicMerge best_step(const StepTensors& step, const TransferTime& time) {
   PACELINE_CHECK(!step.tensors.empty());
-  return time.one_by_one() ? best_one_by_one(step, time) : best_side_by_side(step, time);
+  return time.one_by_one() ? best_serial(step, time) : best_concurrent(step, time);
 }
 
 std::string remark_on(const PeriodicMerge& merge) {

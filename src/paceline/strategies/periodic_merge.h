@@ -10,14 +10,14 @@
 #include "paceline/strategies/plan_words.h"
 #include "paceline/strategies/transfer_time.h"
 
-// The length of a step whose communication may reach into the next step, and the cut of the ready
+// The length of a step whose communication may extend into the next step, and the cut of the ready
 // order into buckets that makes the step shortest.
 //
 // A module's forward waits for the buckets that hold its parameters, so the transfer of every
-// bucket has ended before the next forward ends.  The wire is therefore empty when a backward
-// begins, and the times of one step describe all steps.  Let e be the end of a bucket, counted from
-// the start of backward, and let left be the time of the forward from the first module that the
-// bucket holds parameters of to the end of the forward.  Then
+// bucket has ended before the next forward ends.  No transfer is therefore in flight when a
+// backward begins, and the times of one step describe all steps.  Let e be the end of a bucket,
+// counted from the start of backward, and let left be the time of the forward from the first module
+// that the bucket holds parameters of to the end of the forward.  Then
 //
 //   step = max(compute, max over buckets of e + left)
 //
@@ -49,9 +49,9 @@ struct PeriodicMerge {
   bool is_least = false;  // whether no cut makes a shorter step
 };
 
-/// Predicts the step of a cut.  If the engine carries one transfer at a time, buckets are
-/// transferred in ready order, each when its last gradient is ready.  If it carries several, each
-/// bucket first takes its own start-up time, and the buckets that flow then share the wire equally.
+/// Predicts the step of a cut.  If the engine performs one transfer at a time, buckets are
+/// transferred in ready order, each when its last gradient is ready.  If it performs several, each
+/// bucket first takes its own start-up time, and the transfers then share the bandwidth equally.
 PeriodicMerge step_of(const StepTensors& step, const TransferTime& time,
                       std::vector<std::size_t> sizes);
 
@@ -67,16 +67,16 @@ PeriodicMerge step_of(const StepTensors& step, const TransferTime& time,
 ///
 /// decides in O(n^2) whether T is possible, and bisection finds the smallest possible whole T.
 ///
-/// If several transfers run at once, best_side_by_side() searches for the cut.
+/// If several transfers run at once, best_concurrent() searches for the cut.
 PeriodicMerge best_step(const StepTensors& step, const TransferTime& time);
 
-/// Finds a cut for an engine that carries several transfers at once.  Up to kTriedTensors tensors,
+/// Finds a cut for an engine that performs several transfers at once.  Up to kTriedTensors tensors,
 /// all cuts are tried.  For more tensors the search begins with the best of these cuts: every
 /// tensor alone, everything at once, buckets of 2^k bytes, the cut of the greedy rule, and the cuts
 /// with the shortest step if transfers ran one by one with none, a part, or all of the start-up
 /// time.  Then it removes, inserts and moves single cuts as long as that helps, at most a few
 /// thousand times.
-PeriodicMerge best_side_by_side(const StepTensors& step, const TransferTime& time);
+PeriodicMerge best_concurrent(const StepTensors& step, const TransferTime& time);
 
 inline constexpr std::size_t kTriedTensors = 12;
 

@@ -91,9 +91,10 @@ class PowerSgd final : public CodecRule {
                    {{slice}, {residual}}, std::move(parts.shapes));
   }
 
-  /// P is M Q for a Q of normal random numbers, so its columns lean towards the largest singular
-  /// values of M.  On average they keep at least as much as r directions drawn uniformly in the
-  /// column space of M, which has at most min(rows, columns) dimensions.
+  /// P is M Q for a Q of normal random numbers, so its columns lean towards the left singular
+  /// vectors of the largest singular values of M.  On average they keep at least as much as r
+  /// directions drawn uniformly in the column space of M, which has at most min(rows, columns)
+  /// dimensions.
   std::optional<Contraction> contraction(const ModelShape& model) const override {
     Contraction least{.whole_tensors = true};
     for (const ParameterShape& parameter : model.parameters) {

@@ -27,18 +27,18 @@ constexpr auto kInbox = "inbox";
 ///   guarantee                  exact: every worker has the same sum
 ///
 /// placement=apart makes the last ranks servers without model work; placement=colocated makes the
-/// first ranks serve in addition to their model work and sum their own share in place.
+/// first ranks servers in addition to their model work; each sums its own shard in place.
 /// assign=round-robin assigns the partitions in turn.  assign=hash uses the hash of BytePS: djb2 of
-/// the decimal key modulo the servers, key = place of the bucket among the sorted names * 2^16 +
-/// number of the partition. assign=size takes the largest partition first and gives each to the
+/// the decimal key modulo the servers, key = index of the bucket among the sorted names * 2^16 +
+/// number of the partition.  assign=size assigns the largest partition first and gives each to the
 /// server that has the fewest bytes (Graham, SIAM J. Appl. Math. 1969): no server has more than 4/3
 /// of the bytes of the fullest server in the best assignment.  local=L lets the L ranks of a host
-/// first sum a partition among themselves: each pushes and pulls its share, and then the host
+/// first sum a partition among themselves: each pushes and pulls its shard, and then the host
 /// gathers, as in BytePS; each host exchanges S bytes with other hosts.  With only one such host,
 /// nothing is pushed.  Li et al., OSDI 2014 (parameter server); Jiang et al. (BytePS), OSDI 2020.
 class ParameterServer final : public ExchangeRule {
  public:
-  explicit ParameterServer(Serving serving) : serving_(std::move(serving)) {}
+  explicit ParameterServer(ServingOptions serving) : serving_(std::move(serving)) {}
 
   /// Only hosts of workers without servers are symmetric, because servers hold different
   /// partitions.
@@ -47,7 +47,7 @@ class ParameterServer final : public ExchangeRule {
     return {.shards = roles.hosts.local,
             .divisor = static_cast<double>(roles.workers),
             .training_ranks = roles.workers,
-            .symmetry = roles.only_working(),
+            .symmetry = roles.pure_worker_symmetry(),
             .hosts = serving_.local == 1 ? 0 : roles.hosts.count};
   }
 
@@ -62,7 +62,7 @@ class ParameterServer final : public ExchangeRule {
     Program program(input, builder.setup(), {.buckets = builder.buckets()});
     Elements own = 0;
     for (const Partition& part : all_partitions(serving_, program)) {
-      own += roles.crosses() && part.owner == input.rank ? part.count : 0;
+      own += roles.needs_push() && part.owner == input.rank ? part.count : 0;
     }
     builder.add_buffer(
         {.name = kInbox, .dtype = format.type, .elements = own * roles.copies() / format.packed});
@@ -88,7 +88,7 @@ class ParameterServer final : public ExchangeRule {
         }
       }
     }
-    cross_whole(wire_slice.of, first, program);
+    wait_for_whole_bucket(wire_slice.of, first, program);
   }
 
   void finish(const WireSlice& wire_slice, Program& program) const override {
@@ -118,8 +118,8 @@ class ParameterServer final : public ExchangeRule {
 
  private:
   /// Makes the ops from `first` on wait for the bucket's last gradient: no part of a bucket is sent
-  /// before, even if it is cut into partitions.
-  static void cross_whole(const Slice& slice, OpIndex first, Program& program) {
+  /// before, even if the bucket is cut into partitions.
+  static void wait_for_whole_bucket(const Slice& slice, OpIndex first, Program& program) {
     const Bucket& bucket = program.buckets()[program.bucket_at(slice.begin)];
     const auto last = program.last_backward(bucket);
     for (OpIndex op = first; last && op < program.size(); ++op) {
@@ -134,13 +134,13 @@ class ParameterServer final : public ExchangeRule {
 
   /// Whether this rank pushes and pulls the piece.
   static bool sends(const Piece& piece, const Roles& roles, const Program& program) {
-    return program.trains() && roles.hosts.place_of(program.input().rank) == piece.place;
+    return program.trains() && roles.hosts.local_rank_of(program.input().rank) == piece.place;
   }
 
   static void sum_on_host(const Slice& wire, const Roles& roles, Program& program) {
     if (program.trains() && roles.hosts.local > 1) {
-      program.reduce_scatter(wire, share_on_host(roles.hosts, wire, program),
-                             reducing_on_host(roles.hosts, program));
+      program.reduce_scatter(wire, shard_on_host(roles.hosts, wire, program),
+                             reduce_scatter_communicator(roles.hosts, program));
     }
   }
   /// The wire slice of `part`, which is a partition or a piece of one.
@@ -155,7 +155,7 @@ class ParameterServer final : public ExchangeRule {
   static std::vector<Message> to_workers(const Slice& wire, const Piece& piece, const Roles& roles,
                                          Rank server) {
     std::vector<Message> sends;
-    for (const Rank worker : roles.hosts.at_place(piece.place)) {
+    for (const Rank worker : roles.hosts.with_local_rank(piece.place)) {
       if (worker != server) {
         sends.push_back({worker, wire});
       }
@@ -174,7 +174,7 @@ class ParameterServer final : public ExchangeRule {
       reads.push_back({wire});
     }
     Elements at = piece.inbox / format.packed;
-    for (const Rank worker : roles.hosts.at_place(piece.place)) {
+    for (const Rank worker : roles.hosts.with_local_rank(piece.place)) {
       if (worker != program.input().rank) {
         receives.push_back({worker, {inbox, at, wire.count}});
         reads.push_back({receives.back().slice});
@@ -190,18 +190,18 @@ class ParameterServer final : public ExchangeRule {
     program.kernel("linear", std::move(reads), {{wire}}, ones);
   }
 
-  Serving serving_;
+  ServingOptions serving_;
 };
 
 }  // namespace
 
 std::unique_ptr<ExchangeRule> make_ps(const Options& options) {
   return std::make_unique<ParameterServer>(
-      Serving{.servers = static_cast<Rank>(options.count("servers")),
-              .colocated = options.text("placement") == "colocated",
-              .assign = assignment(options.text("assign")),
-              .local = static_cast<Rank>(options.count("local")),
-              .partition = PartitionLimit("ps", options)});
+      ServingOptions{.servers = static_cast<Rank>(options.count("servers")),
+                     .colocated = options.text("placement") == "colocated",
+                     .assign = assignment(options.text("assign")),
+                     .local = static_cast<Rank>(options.count("local")),
+                     .partition = PartitionLimit("ps", options)});
 }
 
 }  // namespace paceline::strategies

@@ -45,7 +45,7 @@ class PushSum final : public ExchangeRule {
 
   void extend(const WireFormat& format, SetupBuilder& builder) const override {
     const PlanInput& input = builder.input();
-    const auto shares = even_shares(neighbors_.graph(input));
+    const auto shares = with_push_sum_weights(neighbors_.graph(input));
     const Topology& graph = *shares;
     if (estimates_) {
       estimates_->extend({graph, input.world, input.rank}, builder);
@@ -63,9 +63,9 @@ class PushSum final : public ExchangeRule {
   }
 
   void prepare(const Slice& values, Program& program) const override {
-    (void)program.derived<WeightsCrossed>([&] {
+    (void)program.derived<WeightsExchanged>([&] {
       exchange_weights(program);
-      return WeightsCrossed{};
+      return WeightsExchanged{};
     });
     program.kernel("multiply", {{values}, {one(kPushWeight, program)}}, {{values}});
   }
@@ -98,7 +98,7 @@ class PushSum final : public ExchangeRule {
   const CodecRule* codec() const override { return estimates_ ? &estimates_->codec() : nullptr; }
 
  private:
-  struct WeightsCrossed {};  // marks that this program exchanges the weights
+  struct WeightsExchanged {};  // marks that this program exchanges the weights
 
   static Slice one(const std::string& name, const Program& program) {
     return whole(program.setup(), name);
@@ -110,12 +110,12 @@ class PushSum final : public ExchangeRule {
 
   const Mixing& row(Program& program) const {
     return program.derived<Mixing>([&] {
-      return even_shares(neighbors_.graph(program.input()))
+      return with_push_sum_weights(neighbors_.graph(program.input()))
           ->mixing(program.input().rank, program.phase());
     });
   }
 
-  /// The share that this rank keeps of its own value, then the share that it receives of each
+  /// The fraction that this rank keeps of its own value, then the fraction that it receives of each
   /// neighbor's value, for a consensus step size `gamma`.
   static std::vector<double> shares(const Mixing& row, double gamma) {
     std::vector<double> all{1 + gamma * (row.self - 1)};

@@ -13,7 +13,7 @@ namespace paceline::strategies {
 namespace {
 
 constexpr std::int64_t kMostLevels = 127;  // a code from -127 to 127 fits in a byte
-constexpr std::int64_t kLeastBlock = 64;   // values; then a slice has room for its norms
+constexpr std::int64_t kLeastBlock = 64;   // values; leaves room for a slice's norms
 constexpr std::int64_t kNormBytes = 4;
 
 /// Each value is sent as a whole number of levels in one byte, rounded up or down at random so that

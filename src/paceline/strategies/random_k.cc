@@ -6,7 +6,7 @@
 namespace paceline::strategies {
 namespace {
 
-/// Values at random places of each bucket's tensors are sent.  The places are the same on all
+/// Values at random indices of each bucket's tensors are sent.  The indices are the same on all
 /// ranks, drawn from the job's seed for each step, so they need not be sent, and the values are
 /// summed.  The rest is added to the gradient of the next step (error feedback).
 ///
@@ -37,7 +37,7 @@ class RandomK final : public SparseCodec {
   }
 
   std::optional<Contraction> contraction(const ModelShape&) const override {
-    return Contraction{.share = density(), .same_draws = true, .blind = true};
+    return Contraction{.share = density(), .needs_same_draws = true, .ignores_values = true};
   }
 
   void decode_from(const std::vector<Slice>& forms, const Slice& slice,

@@ -14,10 +14,10 @@
 #include "paceline/strategies/plan_words.h"
 #include "paceline/strategies/transfer_time.h"
 
-// The four parts of which most strategies are composed.  No part knows another.  A schedule decides
-// when slices are exchanged and in which buckets; an exchange decides with whom; a codec decides in
-// which form; an update rule decides what is exchanged and how the result is applied. Each lives in
-// one file, strategies/<name>.cc, and has one row in the table of its axis,
+// The four parts of which most strategies are composed.  No part depends on another.  A schedule
+// decides when slices are exchanged and in which buckets; an exchange decides between which ranks;
+// a codec decides in which form; an update rule decides what is exchanged and how the result is
+// applied. Each is in one file, strategies/<name>.cc, and has one row in the table of its axis,
 // strategies/<axis>_table.cc.
 
 namespace paceline::strategies {
@@ -25,7 +25,7 @@ namespace paceline::strategies {
 /// How the wire forms of several ranks are combined into the input of decode().
 enum class Combination : std::uint8_t {
   kSum,     // summed element by element; partial sums and weights are allowed
-  kOwnSum,  // summed; the form has a length of its own and must not be cut
+  kOwnSum,  // summed; the form's length is not the slice's, and the form must not be cut
   kMerge,   // a kernel combines all forms at once, element by element
   kGather,  // decode() reads the forms of all ranks side by side
   kPairs    // two ranks swap their forms, and the codec merges them
@@ -43,7 +43,7 @@ struct WireFormat {
 /// The wire form of a slice, and where it lies.
 struct WireSlice {
   WireFormat format;
-  Slice of;        // the slice, or the part, that this is the wire form of
+  Slice of;        // the slice, or the part of one, that the form encodes
   Slice mine;      // the form of this rank; with kSum and kMerge also the result
   Slice all{};     // kGather: the forms of all ranks in rank order; kPairs: that of the peer
   Rank peer = -1;  // kPairs: the other rank of the pair
@@ -69,8 +69,8 @@ class CodecRule {
 
   virtual int rounds(const PlanInput& /*input*/) const { return 1; }
 
-  /// The wire slices of `slice`, a bucket or a part of one, in a round.  Ranks that train and ranks
-  /// that only serve have the same.
+  /// The wire slices of `slice`, a bucket or a part of one, in a round.  They are the same on ranks
+  /// that train and on ranks that are only servers.
   virtual std::vector<WireSlice> wire_slices(const Slice& slice, int round,
                                              const Program& program) const = 0;
 
@@ -84,13 +84,13 @@ class CodecRule {
   /// kGather: adds the buffers of WireSlice::all.  Without this call they do not exist.
   virtual void add_gathered(SetupBuilder& /*builder*/) const {}
 
-  /// The contraction of one rank's form of a change of parameters that the codec has not seen
-  /// before.  nullopt, for any model, if the form does not represent its values.
+  /// The contraction of one rank's form of a change of parameters for which the codec has no state
+  /// of earlier changes.  nullopt, for any model, if the form does not approximate its values.
   virtual std::optional<Contraction> contraction(const ModelShape& /*model*/) const {
     return std::nullopt;
   }
 
-  /// Appends kernels that reset the codec's memory of `slice` to that of the first step.
+  /// Appends kernels that reset the codec's state for `slice` to that of the first step.
   virtual void forget(const Slice& slice, Program& program) const;
 
   /// Appends kernels that decode `forms`, one for each wire slice of all rounds, into the sum over
@@ -124,7 +124,7 @@ class ExchangeRule {
   /// Throws UsageError if the exchange does not exist for this world.
   virtual ExchangeTraits traits(const PlanInput& input) const = 0;
 
-  /// Whether the exchange cuts slices into shares without regard to tensor borders.
+  /// Whether the exchange cuts slices into shards without regard to tensor borders.
   virtual bool cuts() const { return false; }
 
   /// The result of asymmetry_of() for the graph over which the exchange averages.  Empty if the
@@ -218,7 +218,7 @@ class UpdateRule {
   virtual Variant variant(Step /*step*/) const { return 0; }
 
   /// The number of the exchange in step `step`, from 0 on; 0 in a step without an exchange.  A
-  /// topology with a period advances with this number.
+  /// topology with a period uses this number as its step.
   virtual Step exchange_in(Step step) const { return step; }
 
   /// The number of steps after which variant() repeats and exchange_in() has advanced.
@@ -257,7 +257,7 @@ class UpdateRule {
 };
 
 /// Appends the parts of a plan in the order of a schedule: the start and the finish of a bucket's
-/// exchange, and its update.  Priorities are those of Op: smaller goes first.
+/// exchange, and its update.  Priorities are those of Op: the smallest goes first.
 class PlanWriter {
  public:
   PlanWriter(StrategyProgram& program, const UpdateRule& update)

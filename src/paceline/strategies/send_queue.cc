@@ -19,8 +19,9 @@ struct IssuedPieces {
 };
 
 /// Simulates the issue of the pieces, whose program order is `sequence`, in virtual time.
-IssuedPieces play(const std::vector<QueuedPiece>& pieces, const std::vector<std::size_t>& sequence,
-                  IssueOrder order, std::int64_t credit_bytes, const TransferTime& time) {
+IssuedPieces simulate_issue(const std::vector<QueuedPiece>& pieces,
+                            const std::vector<std::size_t>& sequence, IssueOrder order,
+                            std::int64_t credit_bytes, const TransferTime& time) {
   IssueRule queue(order, std::max<std::int64_t>(credit_bytes, 1), true);
   std::vector<IssueRule::Number> arrivals;
   for (const std::size_t piece : sequence) {
@@ -64,13 +65,14 @@ std::vector<std::size_t> starting_order(const std::vector<QueuedPiece>& pieces,
                                         std::int64_t credit_bytes, const TransferTime& time) {
   std::vector<std::size_t> sequence(pieces.size());
   std::iota(sequence.begin(), sequence.end(), std::size_t{0});
-  return play(pieces, sequence, IssueOrder::kPriority, credit_bytes, time).order;
+  return simulate_issue(pieces, sequence, IssueOrder::kPriority, credit_bytes, time).order;
 }
 
 std::vector<Picoseconds> ends_in_order(const std::vector<QueuedPiece>& pieces,
                                        const std::vector<std::size_t>& order,
                                        std::int64_t credit_bytes, const TransferTime& time) {
-  const IssuedPieces played = play(pieces, order, IssueOrder::kProgram, credit_bytes, time);
+  const IssuedPieces played =
+      simulate_issue(pieces, order, IssueOrder::kProgram, credit_bytes, time);
   std::vector<Picoseconds> ends(pieces.size(), 0);
   for (std::size_t i = 0; i < order.size(); ++i) {
     ends[order[i]] = played.ends[i];

@@ -21,7 +21,8 @@ struct QueuedPiece {
 ///
 /// A ready piece waits in the queue.  The first piece of the queue starts while the bytes that have
 /// started and not ended are below the credit, so the last piece started may exceed the credit.
-/// Started pieces take the wire time that `time` says, one after the other or side by side.  Peng
+/// `time` gives the transfer time of a started piece, and says whether pieces are transferred one
+/// after the other or at once.  Peng
 /// et al. (ByteScheduler), SOSP 2019, doi:10.1145/3341301.3359642.
 std::vector<std::size_t> starting_order(const std::vector<QueuedPiece>& pieces,
                                         std::int64_t credit_bytes, const TransferTime& time);

@@ -26,8 +26,8 @@ std::uint64_t djb2(std::string_view text) {
   return hash;
 }
 
-/// By bucket: its place among all buckets sorted by the name of their first parameter.  Servers
-/// that know parameters by name number the buckets in this order.
+/// By bucket: its index among all buckets sorted by the name of their first parameter.  Servers
+/// that identify parameters by name number the buckets in this order.
 std::vector<std::size_t> places_by_name(const Program& program) {
   const auto name = [&](std::size_t bucket) -> const std::string& {
     const ParameterId first = program.buckets()[bucket].parameters.front();
@@ -49,7 +49,7 @@ struct Cut {
   Partition partition;
 };
 
-std::vector<Cut> cut(const Serving& serving, const Roles& roles, const Program& program) {
+std::vector<Cut> cut(const ServingOptions& serving, const Roles& roles, const Program& program) {
   const std::int64_t size = size_of(program.input().model.dtype);
   const Elements longest = serving.partition.longest(
       program.buckets(), kAlignmentBytes / size * roles.hosts.local, static_cast<double>(size));
@@ -108,7 +108,7 @@ Servers by_size(const std::vector<Cut>& cuts, std::size_t servers) {
   return chosen;
 }
 
-Servers assign(const Serving& serving, const std::vector<Cut>& cuts, std::size_t servers,
+Servers assign(const ServingOptions& serving, const std::vector<Cut>& cuts, std::size_t servers,
                const Program& program) {
   switch (serving.assign) {
     case Assignment::kHash:
@@ -121,7 +121,7 @@ Servers assign(const Serving& serving, const std::vector<Cut>& cuts, std::size_t
   return in_turn(cuts.size(), servers);
 }
 
-std::vector<Partition> make_partitions(const Serving& serving, const Program& program) {
+std::vector<Partition> make_partitions(const ServingOptions& serving, const Program& program) {
   const Roles roles = roles_of(serving, program.input());
   const std::vector<Cut> cuts = cut(serving, roles, program);
   const auto servers = static_cast<std::size_t>(roles.servers);
@@ -139,7 +139,7 @@ std::vector<Partition> make_partitions(const Serving& serving, const Program& pr
   return all;
 }
 
-Roles colocated_roles(const Serving& serving, const PlanInput& input) {
+Roles colocated_roles(const ServingOptions& serving, const PlanInput& input) {
   const Rank world = input.world;
   if (serving.servers > world) {
     throw UsageError(fmt::format("ps: {} servers on {} colocated ranks; at most one a rank",
@@ -150,7 +150,7 @@ Roles colocated_roles(const Serving& serving, const PlanInput& input) {
           .hosts = hosts_of(input, world, serving.local, "ps")};
 }
 
-Roles roles_apart(const Serving& serving, const PlanInput& input) {
+Roles roles_apart(const ServingOptions& serving, const PlanInput& input) {
   const Rank world = input.world;
   const Rank servers = serving.servers == 0 ? world / 2 : serving.servers;
   if (serving.servers == 0 && world % 2 != 0) {
@@ -177,16 +177,16 @@ Rank Roles::copies() const {
   return colocated && hosts.local == 1 ? hosts.count - 1 : hosts.count;
 }
 
-bool Roles::crosses() const { return first_server > 0 || hosts.local == 1 || hosts.count > 1; }
+bool Roles::needs_push() const { return first_server > 0 || hosts.local == 1 || hosts.count > 1; }
 
-Symmetry Roles::only_working() const {
+Symmetry Roles::pure_worker_symmetry() const {
   const Rank local = hosts.local;
   const Rank serving = first_server > 0 ? 0 : servers;
   const Rank first = (serving + local - 1) / local * local;
   return {.first = first, .count = workers - first, .block = local, .in_any_order = true};
 }
 
-Roles roles_of(const Serving& serving, const PlanInput& input) {
+Roles roles_of(const ServingOptions& serving, const PlanInput& input) {
   if (input.world == 1) {
     return {};
   }
@@ -199,11 +199,12 @@ Assignment assignment(std::string_view word) {
                           : Assignment::kRoundRobin;
 }
 
-const std::vector<Partition>& all_partitions(const Serving& serving, Program& program) {
+const std::vector<Partition>& all_partitions(const ServingOptions& serving, Program& program) {
   return program.derived<std::vector<Partition>>([&] { return make_partitions(serving, program); });
 }
 
-std::vector<Partition> partitions_of(const Serving& serving, const Slice& slice, Program& program) {
+std::vector<Partition> partitions_of(const ServingOptions& serving, const Slice& slice,
+                                     Program& program) {
   const Elements copies = roles_of(serving, program.input()).copies();
   std::vector<Partition> inside;
   for (const Partition& part : all_partitions(serving, program)) {
@@ -222,7 +223,7 @@ std::vector<Partition> partitions_of(const Serving& serving, const Slice& slice,
 std::vector<Piece> pieces_of(const Partition& part, const Roles& roles) {
   std::vector<Piece> pieces;
   const Elements count = part.count / roles.hosts.local;
-  for (Rank place = 0; roles.crosses() && place < roles.hosts.local; ++place) {
+  for (Rank place = 0; roles.needs_push() && place < roles.hosts.local; ++place) {
     const Elements at = place * count;
     pieces.push_back({.begin = part.begin + at,
                       .count = count,

@@ -26,7 +26,7 @@ enum class Assignment : std::uint8_t {
 Assignment assignment(std::string_view word);
 
 /// The options of `ps`.
-struct Serving {
+struct ServingOptions {
   Rank servers = 0;  // 0: as many servers as workers
   bool colocated = true;
   Assignment assign = Assignment::kRoundRobin;
@@ -38,21 +38,21 @@ struct Roles {
   Rank workers = 1, servers = 1, first_server = 0;
   Hosts hosts;  // the hosts of the workers
 
-  /// The number of copies of a piece that a server has to receive.  Where every rank is a host of
-  /// its own and also serves, this is one less, since the server already has its own copy.
+  /// The number of copies of a piece that a server has to receive.  Where every rank is alone on
+  /// its host and is also a server, this is one less, since the server already has its own copy.
   Rank copies() const;
 
-  /// Whether sums of hosts have to be sent to other ranks at all.
-  bool crosses() const;
+  /// Whether sums are pushed to servers; they are not if colocated workers sum on one host.
+  bool needs_push() const;
 
-  /// The symmetry of the plans: workers that do not serve may change places.
-  Symmetry only_working() const;
+  /// The symmetry of the plans: workers that are not servers are interchangeable.
+  Symmetry pure_worker_symmetry() const;
 };
 
 /// Divides the ranks of `input` into workers and servers.  Throws UsageError if that is impossible.
-Roles roles_of(const Serving& serving, const PlanInput& input);
+Roles roles_of(const ServingOptions& serving, const PlanInput& input);
 
-/// A partition of the layout of values and the server that owns it; `inbox` is the place of the
+/// A partition of the layout of values and the server that owns it; `inbox` is the offset of the
 /// first sender's copy at the owner.
 struct Partition {
   Elements begin = 0, count = 0;
@@ -60,7 +60,7 @@ struct Partition {
   Elements inbox = 0;
 };
 
-/// The share of a partition that the workers at one place of their hosts send.
+/// The shard of a partition that the workers with one local rank send.
 struct Piece {
   Elements begin = 0, count = 0;
   Elements inbox = 0;
@@ -68,10 +68,11 @@ struct Piece {
 };
 
 /// All partitions, in the order of the layout.  The first call for a program makes them.
-const std::vector<Partition>& all_partitions(const Serving& serving, Program& program);
+const std::vector<Partition>& all_partitions(const ServingOptions& serving, Program& program);
 
 /// The parts of partitions that lie in the slice.
-std::vector<Partition> partitions_of(const Serving& serving, const Slice& slice, Program& program);
+std::vector<Partition> partitions_of(const ServingOptions& serving, const Slice& slice,
+                                     Program& program);
 
 std::vector<Piece> pieces_of(const Partition& part, const Roles& roles);
 

@@ -252,8 +252,8 @@ class ShardedEmbeddings final : public Planner {
     program.kernel("lookup", {table, {ids}}, {{rows}}, numbers_of(job_, me.server()));
   }
 
-  /// Every message is received in an exchange of its own, so that no trainer waits for a slower
-  /// one's lookup.
+  /// Receives every message in a separate exchange, so that no trainer waits for a slower one's
+  /// lookup.
   void serve(Program& program, Variant variant) const {
     const auto on = communicator_named(program.setup(), kLookups);
     const Access rows = table(program, variant);
@@ -311,8 +311,8 @@ class ShardedEmbeddings final : public Planner {
     }
   }
 
-  /// A lookup precedes the updates of its step, so missing those of K steps is a slack of K + 1.
-  /// The first step has no slack, because it draws the rows.
+  /// A lookup precedes the updates of its step, so missing the updates of K steps is a slack of K +
+  /// 1. The first step has no slack, because it draws the rows.
   Step slack_in(Variant variant) const {
     return job_.staleness == 0 || variant == 0 ? 0 : job_.staleness + 1;
   }

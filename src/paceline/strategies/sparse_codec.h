@@ -10,15 +10,15 @@
 
 namespace paceline::strategies {
 
-/// A codec that sends a share of each bucket's values, with or without their places, and adds the
-/// rest to the gradient of the next step (error feedback).
+/// A codec that sends a fraction of each bucket's values, with or without their indices, and adds
+/// the rest to the gradient of the next step (error feedback).
 ///
-/// The selections of the buckets lie one after the other in a buffer.  A part of a bucket has a
-/// share of the bucket's selection, in proportion to its number of elements.  The padding between
-/// tensors does not count as elements.
+/// The selections of the buckets lie one after the other in a buffer.  The selection of a part of a
+/// bucket is proportional to its number of elements.  The padding between tensors does not count as
+/// elements.
 class SparseCodec : public CodecRule {
  public:
-  /// `name` is the codec's name in errors.  `density` is the share of a bucket's values that are
+  /// `name` is the codec's name in errors.  `density` is the fraction of a bucket's values that are
   /// sent; at least one value is.  `selections` are the names of the buffers.
   SparseCodec(std::string_view name, Combination how, double density,
               std::vector<std::string_view> selections)
@@ -32,7 +32,7 @@ class SparseCodec : public CodecRule {
   void extend(const PlanInput& input, SetupBuilder& builder) const override;
 
  protected:
-  /// The selected values and their places in the slice.
+  /// The selected values and their indices in the slice.
   struct Selection {
     Slice values, places;
   };
@@ -45,7 +45,7 @@ class SparseCodec : public CodecRule {
   /// The selection of `slice`, in the buffers of this name.
   Selection selection(std::string_view name, const Slice& slice, const Program& program) const;
 
-  /// The wire slices of values and places; empty if no value is selected.
+  /// The wire slices of values and indices; empty if no value is selected.
   std::vector<WireSlice> selected_slices(const Slice& slice, const Selection& mine,
                                          const Selection& all, const Program& program,
                                          Rank peer = -1) const;
@@ -55,7 +55,7 @@ class SparseCodec : public CodecRule {
   static void select(std::string_view kernel, const Slice& slice, const Selection& selected,
                      Program& program, std::vector<double> numbers = {});
 
-  /// Appends the kernel that writes the values to their places in `slice` and zero elsewhere.
+  /// Appends the kernel that writes the values to their indices in `slice` and zero elsewhere.
   static void scatter(const Selection& selected, const Slice& slice, Program& program);
 
  private:

@@ -79,9 +79,9 @@ void choose_default(std::span<const Row<T>> rows, std::string_view partner,
   }
 }
 
-/// The name here of a method or compressor of ddl-benchmarks or of an optimizer of BlueFog; empty
-/// if `name` is none of these.  `alone` says that the strategy has no other part.
-std::string name_here(const std::string& name, bool alone) {
+/// Returns Paceline's name of a method or compressor of ddl-benchmarks or of an optimizer of
+/// BlueFog; empty if `name` is none of these.  `alone` says that the strategy has no other part.
+std::string paceline_name_of(const std::string& name, bool alone) {
   if (const DdlName* method = find_ddl_name(kDdlMethods, name)) {
     return fmt::format("{}{}", method->ours, method->options);
   }
@@ -104,7 +104,7 @@ std::string name_here(const std::string& name, bool alone) {
     }
     known += fmt::format("{}{}: {}", known.empty() ? "" : "; ", axis.name, fmt::join(names, ", "));
   }
-  const std::string here = name_here(name, alone);
+  const std::string here = paceline_name_of(name, alone);
   const auto near = nearest_name(name, all);
   throw UsageError(fmt::format("unknown strategy part '{}'{} known are {}", name,
                                !here.empty() ? fmt::format("; here it is '{}';", here)
@@ -245,8 +245,9 @@ bool needs_times(const StrategySpec& spec) {
 
 std::unique_ptr<ExchangeRule> make_exchange(const StrategySpec& spec) {
   const auto& [row, options] = spec.exchange;
-  return codes_parameters(spec) ? row->make_coded(options, spec.codec.row->make(spec.codec.options))
-                                : row->make(options);
+  return compresses_parameters(spec)
+             ? row->make_coded(options, spec.codec.row->make(spec.codec.options))
+             : row->make(options);
 }
 
 std::unique_ptr<Planner> make_planner(const StrategySpec& spec) {
@@ -259,7 +260,7 @@ std::unique_ptr<Planner> make_planner(const StrategySpec& spec) {
   }
   return make_composed(
       spec.text(), spec.schedule.row->make(spec.schedule.options), make_exchange(spec),
-      codes_parameters(spec) ? make_identity({}) : spec.codec.row->make(spec.codec.options),
+      compresses_parameters(spec) ? make_identity({}) : spec.codec.row->make(spec.codec.options),
       spec.update.row->make(spec.update.options));
 }
 

@@ -51,7 +51,7 @@ enum class OptionKind : std::uint8_t {
 
 struct OptionInfo {
   std::string_view key;
-  /// The default: a value, another key of the row (whose value is taken), or "--bucket-mb".
+  /// The default: a value, another key of the row (whose value is used), or "--bucket-mb".
   std::string_view fallback;
   std::string_view summary;
   OptionKind kind = OptionKind::kMebibytes;
@@ -102,7 +102,7 @@ struct RowInfo {
   ExchangeNeed need = ExchangeNeed::kAny;
   std::string_view because{};
 
-  /// An exchange: it takes only values that prepare() has changed before the update.  An update
+  /// An exchange: its input must be values that prepare() has changed before the update.  An update
   /// rule: it calls prepare() before the update.
   bool prepared = false;
 
@@ -234,15 +234,15 @@ StrategySpec strategy_of(const Job& job) {
   return parse_strategy(job.strategy, {.bucket_mb = job.bucket_mb});
 }
 
-/// Throws UsageError, which states the rule and what to take instead, for combinations of parts
-/// that the mathematics forbids.
+/// Throws UsageError, which states the rule and what to use instead, for combinations of parts that
+/// the mathematics forbids.
 void check_combination(const StrategySpec& spec);
 
 /// Whether the strategy's planner needs a profile and an alpha-beta model.
 bool needs_times(const StrategySpec& spec);
 
 /// Whether the codec compresses parameters, not gradients.
-bool codes_parameters(const StrategySpec& spec);
+bool compresses_parameters(const StrategySpec& spec);
 
 /// Whether the strategy's update rule divides by the learning rate.
 bool divides_by_rate(const StrategySpec& spec);
@@ -253,7 +253,7 @@ std::unique_ptr<ExchangeRule> make_exchange(const StrategySpec& spec);
 /// Makes the planner.  Throws UsageError for an external strategy.
 std::unique_ptr<Planner> make_planner(const StrategySpec& spec);
 
-/// Makes a planner of four parts, none of which knows another.  Messages call it `name`.
+/// Makes a planner of four parts that do not depend on each other.  Messages call it `name`.
 std::unique_ptr<Planner> make_composed(std::string name, std::unique_ptr<ScheduleRule> schedule,
                                        std::unique_ptr<ExchangeRule> exchange,
                                        std::unique_ptr<CodecRule> codec,

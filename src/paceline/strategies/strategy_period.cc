@@ -7,7 +7,7 @@
 namespace paceline::strategies {
 namespace {
 
-/// A number of layers that makes as many buckets as any strategy distinguishes.
+/// A number of layers for which no strategy has fewer kinds of buckets than for a larger number.
 constexpr int kLayers = 8;
 
 /// The strategy with one bucket per tensor.  The schedule does not change the steps in which ranks

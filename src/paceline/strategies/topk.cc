@@ -6,7 +6,7 @@
 namespace paceline::strategies {
 namespace {
 
-/// The values of largest magnitude in each bucket are sent, with their places.  The rest is added
+/// The values of largest magnitude in each bucket are sent, with their indices.  The rest is added
 /// to the gradient of the next step (error feedback).
 ///
 ///   bytes sent     8 (P-1) k per rank and bucket in float32, k = max(1, density
@@ -16,9 +16,9 @@ namespace {
 ///                  gradient is compressed
 ///
 /// Each rank chooses by the magnitude of the sum of its own gradient and residual.  Of equal
-/// magnitudes the lower place is taken; NaN counts as largest.  A part of a bucket sends its share
-/// of the bucket's k.  The residual lies in the layout of the parameters, so a changed set of
-/// buckets finds the same residual.  Stich et al., NeurIPS 2018, arXiv:1809.07599; Lin et al., ICLR
+/// magnitudes the lower index is chosen; NaN counts as largest.  A part of a bucket sends its part
+/// of the bucket's k.  The residual has the layout of the parameters, so a changed set of buckets
+/// uses the same residual.  Stich et al., NeurIPS 2018, arXiv:1809.07599; Lin et al., ICLR
 /// 2018, arXiv:1712.01887.
 class TopK final : public SparseCodec {
  public:

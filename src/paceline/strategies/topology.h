@@ -59,14 +59,14 @@ class Topology {
   /// to 1, as in every built-in graph.
   virtual std::string imbalance() const { return {}; }
 
-  /// Says why values only circulate, so that repeated averages never converge to a common value;
-  /// empty if they converge, as in every built-in graph.
+  /// Returns text that says why values only circulate, so that repeated averages never converge to
+  /// a common value; empty if they converge, as in every built-in graph.
   virtual std::string recurrence() const { return {}; }
 };
 
 /// Returns the graph with the weights of push-sum: each node divides its value equally among itself
 /// and its receivers, a_ij = 1 / (1 + receivers of j).  Columns sum to 1; rows need not.
-std::unique_ptr<const Topology> even_shares(std::unique_ptr<const Topology> graph);
+std::unique_ptr<const Topology> with_push_sum_weights(std::unique_ptr<const Topology> graph);
 
 /// The largest degree of any node.
 std::size_t largest_degree(const Topology& topology, Rank nodes);
@@ -75,22 +75,23 @@ std::size_t largest_degree(const Topology& topology, Rank nodes);
 /// step, with the weights; empty if all do.
 std::string asymmetry_of(const Topology& topology, Rank nodes, Step step = 0);
 
-using MakeTopology = std::function<std::unique_ptr<const Topology>(const Nodes& nodes)>;
+using TopologyFactory = std::function<std::unique_ptr<const Topology>(const Nodes& nodes)>;
 
 struct TopologyRow {
   std::string_view name{};
-  std::string_view parameter{};  // what the text behind the colon is; empty: no parameter is taken
+  std::string_view parameter{};  // meaning of the text after the colon; empty: there is no
+                                 // parameter
   std::string_view fallback{};   // the parameter if none is given
   std::string_view summary{};
   std::string_view paper{};
   /// Throws UsageError for an invalid parameter.
-  MakeTopology (*make)(const std::string& parameter);
+  TopologyFactory (*make)(const std::string& parameter);
 };
 
 /// The table of topologies, in the order in which `paceline list topologies` prints them.
 std::span<const TopologyRow> topologies();
 
-/// A topology that has been named; the nodes are not known yet.
+/// A topology chosen by name; it makes a graph once the nodes are known.
 class TopologyChoice {
  public:
   /// Parses `text` and reads the file of an edge list.  Throws UsageError that lists the known
@@ -106,7 +107,7 @@ class TopologyChoice {
 
  private:
   std::string text_;
-  MakeTopology make_;
+  TopologyFactory make_;
 };
 
 }  // namespace paceline::strategies

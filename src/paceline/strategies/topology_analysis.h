@@ -25,8 +25,8 @@ Matrix product_of(const Topology& topology, Rank nodes, Step steps);
 /// every node the mean.
 double distance_to_mean(const Matrix& matrix);
 
-/// The second largest modulus of the eigenvalues of `matrix`: the factor by which each further
-/// repetition finally shrinks the distance to the mean.
+/// The second largest modulus of the eigenvalues of `matrix`: the asymptotic factor by which each
+/// repetition shrinks the distance to the mean.
 double second_eigenvalue(const Matrix& matrix);
 
 /// The smallest number of steps, counted from step 0, after which all nodes have the mean except

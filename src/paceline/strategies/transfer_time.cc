@@ -21,7 +21,8 @@ struct Form {
   Combination how = Combination::kSum;
 };
 
-/// The wire forms of the whole model.  A bucket's forms are taken as its share of these.
+/// The wire forms of the whole model.  Those of a bucket are assumed to be proportional to its
+/// size.
 std::vector<Form> forms_of(const CodecRule& codec, PlanInput input) {
   input.loss_scaling = false;
   SetupBuilder builder(input, one_group(input.model));
@@ -82,12 +83,12 @@ TransferTime transfer_time(const PlanInput& input, const CodedExchange& transfer
     return alone;
   }
   PlanInput start_ups = input;
-  start_ups.alpha_beta = start_ups_of(*input.alpha_beta);
+  start_ups.alpha_beta = start_up_times_of(*input.alpha_beta);
   return {std::move(alone), time_on(std::move(start_ups), exchange, forms),
           input.alpha_beta->concurrent_collectives};
 }
 
-double share_on_credit(const PlanInput& input, const CodedExchange& transfer) {
+double credit_bytes_per_byte(const PlanInput& input, const CodedExchange& transfer) {
   if (input.world == 1) {
     return 1;
   }

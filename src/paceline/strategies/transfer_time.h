@@ -27,7 +27,8 @@ class TransferTime {
       : alone_(std::move(alone)) {}
 
   /// A model in which up to `concurrent_collectives` slices are transferred at once (0: all that
-  /// are ready).  Each first takes its own start-up time `start`; after that, they share the wire.
+  /// are ready).  Each first takes its own start-up time `start`; after that, they share the
+  /// bandwidth.
   TransferTime(OfBytes alone, OfBytes start, std::int32_t concurrent_collectives)
       : alone_(std::move(alone)),
         start_(std::move(start)),
@@ -36,8 +37,8 @@ class TransferTime {
   /// The time of a slice that is alone on the network.
   Picoseconds operator()(std::int64_t bytes) const { return alone_(bytes); }
 
-  /// The part of this time in which no byte flows.  Valid only if several slices are transferred at
-  /// once.
+  /// The start-up part of this time, in which no byte is transferred.  Valid only if several slices
+  /// are transferred at once.
   Picoseconds start(std::int64_t bytes) const { return start_(bytes); }
 
   bool one_by_one() const { return concurrent_collectives_ == 1; }
@@ -53,8 +54,8 @@ class TransferTime {
 /// `transfer` must outlive it.
 TransferTime transfer_time(const PlanInput& input, const CodedExchange& transfer);
 
-/// The number of bytes that count against the credit per byte of a slice: those of the codec's
+/// The number of bytes that count against the credit for each byte of a slice: those of the codec's
 /// forms in all rounds, and of all ranks where forms are gathered.
-double share_on_credit(const PlanInput& input, const CodedExchange& transfer);
+double credit_bytes_per_byte(const PlanInput& input, const CodedExchange& transfer);
 
 }  // namespace paceline::strategies

@@ -12,31 +12,32 @@ namespace {
 
 constexpr auto kWinPut = "win-put";
 constexpr auto kWindowCommunicator = "windows";
-/// The largest age, in steps, of a neighbor's newest value.  It is effectively unlimited, because
-/// the slots stop a rank that runs ahead earlier.
-constexpr Step kAnyAge = 64;
+/// The largest age, in steps, that a neighbor's newest value may have.  It limits nothing in
+/// practice, because a rank that runs ahead waits for a free slot before.
+constexpr Step kMaxAgeSteps = 64;
 constexpr Step kMostSlots = 16;
 
 std::string slot_name(Step slot) { return fmt::format("put{}", slot); }
 
 std::string window_name(std::size_t neighbor) { return fmt::format("window{}", neighbor); }
 
-/// Every rank puts its values into a window of each neighbor that receives them, and averages with
-/// the contents of its own windows: the newest values that have arrived, and at first its own
-/// values.  It waits for no neighbor whose values are late.
+/// Asynchronous averaging with neighbors by one-sided writes.  Every rank writes its values into a
+/// receive window on each neighbor.  It averages its values with the contents of its own windows:
+/// the newest values that have arrived, or its own values before any have.  It does not wait for
+/// neighbors whose values are late.
 ///
 ///   rounds per exchange            1, which nothing waits for
 ///   bytes sent, rank and exchange  degree * S, S = bytes of the slice
 ///   extra memory, rank             (slots + 2 degree) * S of the model
 ///   guarantee                      consensus; not reproducible
 ///
-/// A put is sent from one of `slots` copies of the values, used in turn, which stays until the
-/// neighbor has received it: a rank that is `slots` steps ahead of a neighbor waits for it.
+/// Each write sends one of `slots` copies of the values, used in turn.  The copy is kept until the
+/// neighbor has received it, so a rank that is `slots` steps ahead of a neighbor waits for it.
 /// Messages arrive in receive buffers, and a kernel copies them into the windows, so no rank reads
 /// half a message.  If the graph changes between steps, a window belongs to the neighbor of the
-/// step: a late sender delays the puts after its own, but no step.  BlueFog, 2021, arXiv:2111.04287
-/// (its puts overwrite each other in the neighbor's memory, and nothing limits how far a rank runs
-/// ahead); Lian et al., ICML 2018, arXiv:1710.06952.
+/// step: a late sender delays the writes after its own, but no step.  BlueFog, 2021,
+/// arXiv:2111.04287 (its writes overwrite each other in the neighbor's memory, and nothing limits
+/// how far a rank runs ahead); Lian et al., ICML 2018, arXiv:1710.06952.
 class WinPut final : public ExchangeRule {
  public:
   explicit WinPut(const Options& options)
@@ -92,7 +93,7 @@ class WinPut final : public ExchangeRule {
     }
     std::vector<Access> reads{{wire}};
     for (std::size_t i = 0; i < mixing.from.size(); ++i) {
-      reads.push_back({range_in(window_name(i), wire, program), kAnyAge});
+      reads.push_back({range_in(window_name(i), wire, program), kMaxAgeSteps});
     }
     program.kernel("linear", std::move(reads), {{wire}}, Neighbors::weights(mixing));
   }

@@ -16,19 +16,19 @@ namespace {
 constexpr auto kNormCommunicator = "norm";
 constexpr std::string_view kShards = "gradient_shards";
 constexpr std::size_t kSlots = 2;
-constexpr Rank kMostShardsApart = 256;
+constexpr Rank kMaxShardClasses = 256;
 
 /// The work with a rank's shards that both rules share.
 class ShardedUpdate : public UpdateRule {
  public:
   explicit ShardedUpdate(std::string_view name) : name_(name) {}
 
-  /// The part of the exchange's symmetry that keeps each rank's shard at its rank, because shards
-  /// have different numbers of tensors.  With more than kMostShardsApart shards, all count as equal
-  /// to the first shard, which has no padding after it: if the time of an update depends only on
+  /// The part of the exchange's symmetry under which each rank keeps its own shard, because shards
+  /// have different numbers of tensors.  With more than kMaxShardClasses shards, all are treated as
+  /// equal to the first, which has no padding after it.  If the time of an update depends only on
   /// the number of elements, no shard takes longer than the first.
   Symmetry symmetry(const ExchangeTraits& exchange) const override {
-    if (exchange.shards > kMostShardsApart) {
+    if (exchange.shards > kMaxShardClasses) {
       return exchange.symmetry;
     }
     Symmetry kept = exchange.symmetry;
@@ -200,14 +200,15 @@ class Zero2 final : public ShardedUpdate {
   }
 
  private:
-  /// Sets the bucket's gradients to zero.  Later micro-batches add to this memory, which has
-  /// another bucket's gradients.
+  /// Sets the bucket's gradients to zero.  Later micro-batches add to this memory, which still
+  /// holds another bucket's gradients.
   static void forget(const Bucket& bucket, Program& program) {
     program.kernel("linear", {}, {{bucket.gradients}});
   }
 
-  /// Appends the sum of one micro-batch.  The sum of the first micro-batch is written to its place;
-  /// that of a later one is left in the bucket and added.
+  /// Appends the half of the exchange that sums one micro-batch over the ranks.  The sum of the
+  /// first micro-batch is written to this rank's shard; a later sum stays in the bucket and is
+  /// added to it.
   static void sum(const Bucket& bucket, int micro, StrategyProgram& program) {
     const Slice kept = own_sum(bucket, program);
     for (WireSlice wire_slice :

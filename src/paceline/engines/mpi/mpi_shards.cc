@@ -37,7 +37,7 @@ Call MpiBackend::all_gather(const at::Tensor& out, const at::Tensor& in,
   const std::int64_t n = in.numel();
   TORCH_CHECK(out.numel() == n * getSize(), "engine mpi: all-gather of ", n, " elements into ",
               out.numel());
-  // MPI allows an input that already lies in its place in the output, but no other overlap.
+  // MPI allows an input that already lies at its position in the output, but no other overlap.
   char* const place = bytes_of(out) + getRank() * in.nbytes();
   const at::Tensor own = overlap(in, out) && bytes_of(in) != place ? in.clone() : in;
   Call call{.type = c10d::OpType::ALLGATHER,

@@ -124,14 +124,14 @@ void Process::initialize_once(std::chrono::milliseconds timeout,
     if (state_ == State::kNew) {
       state_ = State::kStarted;
       const ScopedScheduling of_progress(Scheduling::kShortSlice);
-      thread_ = std::thread([this] { live(); });
+      thread_ = std::thread([this] { run_mpi_thread(); });
     }
   }
   get_within(initialized_, timeout, idle, "initializing MPI");
 }
 
 // Initializes and finalizes MPI on the same thread, as MPI requires.
-void Process::live() {
+void Process::run_mpi_thread() {
   try {
     initialize();
     ready_.set_value();

@@ -67,7 +67,7 @@ class Process {
  private:
   Process() = default;
   void initialize_once(std::chrono::milliseconds timeout, const std::function<void()>& idle);
-  void live();
+  void run_mpi_thread();
   void initialize();
 
   enum class State { kNew, kStarted, kFinalized };

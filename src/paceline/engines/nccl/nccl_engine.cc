@@ -21,8 +21,9 @@ namespace {
 
 using NcclGroup = c10::intrusive_ptr<c10d::ProcessGroupNCCL>;
 
-/// NCCL connects at its first collective.  This function runs that collective before step 0, where
-/// its time would be measured and its failure would look like a failure of the step.
+/// NCCL connects at its first collective.  This function runs that collective before step 0, so
+/// that its time is not measured as part of a step and its failure is not reported as a failure of
+/// a step.
 NcclGroup connected(const ChannelSpec& spec) {
   const c10::DeviceGuard guard(spec.device);
   auto options = c10d::ProcessGroupNCCL::Options::create();

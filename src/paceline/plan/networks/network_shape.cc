@@ -36,11 +36,13 @@ constexpr std::size_t kWithoutTokens = 6;  // JSON elements of a module without 
 // forward order, and gradients become final in the reverse order.  (Inside a convolution or batch
 // norm, autograd finishes weight and bias at the same time, weight first.)
 
-/// The parts of a sum that grow with the tokens and with their square, at the network's own tokens.
+/// The parts of a module's flops or bytes that are proportional to the number of tokens and to its
+/// square, at the network's default number of tokens.
 struct TokenTerms {
   double linear = 0, square = 0;
 
-  /// The increase of the sum if there are `ratio` times the tokens.
+  /// Returns the increase of the flops or bytes if there are `ratio` times the default number of
+  /// tokens.
   double added(double ratio) const { return (ratio - 1) * (linear + (ratio + 1) * square); }
 };
 
@@ -87,7 +89,7 @@ BuiltIn built_in(const std::string& name, const Json& network) {
   NetworkShape& shape = result.shape;
   shape.model.name = name;
   shape.leaf_calls = network.at("leaf_calls");
-  shape.own_tokens = network.value("tokens", 0);
+  shape.default_tokens = network.value("tokens", 0);
   for (const Json& module : network.at("modules")) {
     add_module(module, shape);
     if (module.size() > kWithoutTokens) {
@@ -125,7 +127,7 @@ Elements positions_of(const ModelShape& model) {
 
 NetworkShape with_tokens(const BuiltIn& network, int tokens) {
   NetworkShape shape = network.shape;
-  if (shape.own_tokens == 0) {
+  if (shape.default_tokens == 0) {
     throw UsageError(fmt::format("sequence length {}: {} reads no text", tokens, shape.model.name));
   }
   const Elements most = positions_of(shape.model);
@@ -133,12 +135,12 @@ NetworkShape with_tokens(const BuiltIn& network, int tokens) {
     throw UsageError(fmt::format("sequence length {}: must be from 1 to the {} positions of {}",
                                  tokens, most, shape.model.name));
   }
-  const double ratio = static_cast<double>(tokens) / shape.own_tokens;
+  const double ratio = static_cast<double>(tokens) / shape.default_tokens;
   for (std::size_t m = 0; m < shape.work.size(); ++m) {
     shape.work[m].flops += network.terms[m].flops.added(ratio);
     shape.work[m].bytes += network.terms[m].bytes.added(ratio);
   }
-  shape.sequence_length = tokens == shape.own_tokens ? 0 : tokens;
+  shape.sequence_length = tokens == shape.default_tokens ? 0 : tokens;
   return shape;
 }
 

@@ -66,7 +66,7 @@ const paceline = (() => {
       .filter((v) => v >= domain[0] && v <= domain[1]);
   };
 
-  // Returns `stops` without those whose labels would touch the one before.
+  // Returns `stops` without those whose labels would touch the label before.
   const apart = (stops, place, pixels) => {
     const kept = [];
     for (const stop of stops) {

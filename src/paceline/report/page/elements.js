@@ -132,7 +132,7 @@ Object.assign(paceline, (() => {
       element("summary", {}, "Numbers"), plainTable(spec.title, headers, rows));
   }
 
-  // Makes the place of chart number `index`, which page.js draws at its width.
+  // Makes the element for chart number `index`, which page.js draws at its width.
   const figure = (spec, index) => element("figure", { "data-chart": index },
     element("figcaption", {}, spec.title), note(spec.note),
     element("div", { class: "plot" }), numbers(spec));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Draws charts whose cases are rows, one below the other: bars and boxes, each
-// with its full name above it, in panels so short that the scale is near.
+// Draws charts whose cases are rows, one below the other: bars and boxes, each with its full name
+// above it.  A chart is cut into short panels, so that each row is near a scale.
 "use strict";
 
 Object.assign(paceline, (() => {
@@ -81,8 +81,8 @@ Object.assign(paceline, (() => {
     });
   }
 
-  // The look of a bar or box: full if it was measured, light if not, hatched if
-  // it is INVALID.
+  // Returns the style of a bar or box: full if it was measured, light if not, hatched if it is
+  // INVALID.
   const BARS = {
     measured: { fill: "var(--bar)", fillOpacity: 0.75 },
     other: { fill: "var(--bar-soft)", stroke: "var(--bar)", strokeDasharray: "4 2" },

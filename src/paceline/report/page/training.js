@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shows the accuracy and loss of cases that trained on data: curves against
-// steps, bytes, measured time and predicted time, and the table of what
-// reaching the target took.
+// Shows the accuracy and loss of cases that trained on data: curves against steps, bytes, measured
+// time and predicted time, and a table of steps, bytes and time to the target.
 "use strict";
 
 Object.assign(paceline, (() => {
@@ -15,9 +14,9 @@ Object.assign(paceline, (() => {
       points: [{ along: 0, value }, { along: d3.max(along), value }] };
   }
 
-  // Makes charts of accuracies or losses, each with only as many cases as can
-  // be told apart, all with the same axes.  `reach` returns the place of a
-  // case's point along the axis, or null.
+  // Makes charts of accuracies or losses, all with the same axes.  Each chart has at most as many
+  // cases as a reader can distinguish.  `reach` returns the position of a case's point along the
+  // axis, or null.
   function charts(group, title, along, reach, accuracies) {
     const value = accuracies
       ? { label: "accuracy", unit: "%" } : { label: "loss", unit: "", log: true };

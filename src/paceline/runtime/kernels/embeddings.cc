@@ -62,14 +62,14 @@ void draw_row(const EmbeddingJob& job, Random random, T* row) {
 }
 
 // Collects the distinct rows that one trainer looks up in one step, by server.
-class Wanted {
+class RequestedRows {
  public:
-  Wanted(const at::Tensor& ids, plan::Rank servers) : servers_(servers), ids_(ids) {
+  RequestedRows(const at::Tensor& ids, plan::Rank servers) : servers_(servers), ids_(ids) {
     places_.resize(static_cast<std::size_t>(servers));
   }
 
-  // Returns the place of a row among the rows wanted from its server; adds the row if it is new.
-  Elements place_of(const strategies::RowPlace& row) {
+  // Returns the index of a row among the rows requested from its server; adds the row if it is new.
+  Elements request_index_of(const strategies::RowLocation& row) {
     auto& places = places_[static_cast<std::size_t>(row.server)];
     const auto next = static_cast<Elements>(places.size());
     const auto [found, fresh] = places.emplace(row.row, next);
@@ -103,7 +103,8 @@ class RowsOfServers {
         most_(TableMap(job).most_rows_per_server()),
         dim_(job.dim) {}
 
-  // `index`: server * (most rows wanted from a server) + the row's place among those wanted.
+  // `index`: server * (largest number of rows requested from a server) + the row's index among
+  // these.
   T* row(Elements index) const {
     return first_ + index / most_ * slice_ + plan::kLengthBytes / static_cast<Elements>(sizeof(T)) +
            index % most_ * dim_;
@@ -132,12 +133,12 @@ void each_lookup(const EmbeddingJob& job, const at::Tensor& index, const at::Ten
 }
 
 template <class T>
-T weight_of(const EmbeddingJob& job, Elements lookups) {
+T gradient_weight(const EmbeddingJob& job, Elements lookups) {
   return to<T>(job.mean ? 1.0 / static_cast<double>(lookups) : 1.0);
 }
 
-// For each row that any trainer wants, adds the trainers' gradients, in the order of the trainers,
-// to `sum_of(id)`.
+// For each row that any trainer looked up, adds the trainers' gradients, in the order of the
+// trainers, to `sum_of(id)`.
 template <class T, class SumOf>
 void add_gradients(const Call& call, const EmbeddingJob& job, const SumOf& sum_of) {
   const std::size_t end = call.reads.size() - (job.state_of_row() > 0 ? 1 : 0);
@@ -236,7 +237,7 @@ void run_draw_rows(const OptimizerSettings& /*rule*/, const Call& call) {
     for (int table = 0; table < job.tables; ++table) {
       const auto draw = [&](Elements id, Elements end) {
         for (; id < end; ++id) {
-          const strategies::RowPlace place = map.find(table, id, server);
+          const strategies::RowLocation place = map.find(table, id, server);
           if (place.server == server) {
             const auto stream = static_cast<std::uint64_t>(table * job.rows + id);
             draw_row(job, Random(call.random.seed, std::uint64_t{1} << 63U | stream),
@@ -266,7 +267,7 @@ void run_deduplicate(const OptimizerSettings& /*rule*/, const Call& call) {
   auto* next = elements_of<std::int64_t>(index);
   const TableMap map(job);
   const Elements most = map.most_rows_per_server();
-  Wanted wanted(call.writes[0].front(), job.servers);
+  RequestedRows wanted(call.writes[0].front(), job.servers);
   std::vector<Elements> ids;
   for (int table = 0; table < job.tables; ++table) {
     if (table == 0 || !job.bags.shared) {
@@ -274,7 +275,7 @@ void run_deduplicate(const OptimizerSettings& /*rule*/, const Call& call) {
     }
     for (const Elements id : ids) {
       const auto place = map.find(table, id, trainer);
-      *next++ = place.server * most + wanted.place_of(place);
+      *next++ = place.server * most + wanted.request_index_of(place);
     }
   }
   wanted.set_lengths();
@@ -312,7 +313,7 @@ void run_pool(const OptimizerSettings& /*rule*/, const Call& call) {
                   [&](Elements index, Elements bag, int table, Elements lookups) {
                     const Row* row = rows.row(index);
                     T* sum = first + bag * job.width() + table * job.dim;
-                    const T weight = weight_of<T>(job, lookups);
+                    const T weight = gradient_weight<T>(job, lookups);
                     for (Elements d = 0; d < job.dim; ++d) {
                       sum[d] += weight * to<T>(row[d]);
                     }
@@ -339,7 +340,7 @@ void run_pool_gradient(const OptimizerSettings& /*rule*/, const Call& call) {
                 [&](Elements index, Elements bag, int table, Elements lookups) {
                   T* row = rows.row(index);
                   const T* from = first + bag * job.width() + table * job.dim;
-                  const T weight = weight_of<T>(job, lookups);
+                  const T weight = gradient_weight<T>(job, lookups);
                   for (Elements d = 0; d < job.dim; ++d) {
                     row[d] += weight * from[d];
                   }

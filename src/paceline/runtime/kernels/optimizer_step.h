@@ -94,11 +94,11 @@ struct Pointers {
   E *w, *g, *s = nullptr, *t = nullptr;
 };
 
-/// The operands of one tensor for PyTorch's operators, converted to the type in which these
-/// compute, and the gradients divided.  A missing state is an undefined tensor.
-class Wide {
+/// The operands of one tensor for PyTorch's operators, converted to the type in which the operators
+/// compute, with the gradients divided.  A missing state is an undefined tensor.
+class OpMathOperands {
  public:
-  Wide(const Step& step, std::size_t i) : all_{step.values[i], step.gradients[i]} {
+  OpMathOperands(const Step& step, std::size_t i) : all_{step.values[i], step.gradients[i]} {
     for (const Operand& state : step.states) {
       all_.push_back(state[i]);
     }
@@ -191,7 +191,7 @@ class RuleLoops {
     using C = Constants<double, at::Tensor>;
     const C c(step, step.rate.squeeze(), weight_of_average(step, 0), weight_of_average(step, 1));
     for (std::size_t i = 0; i < step.values.size(); ++i) {
-      Wide all(step, i);
+      OpMathOperands all(step, i);
       if (!all.s().defined()) {
         all.s() = at::zeros_like(all.w());
       }

@@ -18,7 +18,7 @@ namespace {
 // The number of values that are coded together: compilers vectorize loops of known length.
 constexpr std::int64_t kAtOnce = 64;
 
-// Writes codes: the values as signed multiples of norm / levels.
+// Rounds values to codes: signed multiples of norm / levels, rounded up or down at random.
 void round_some(const std::array<float, kAtOnce>& values, float inverse, float levels,
                 Random& random, std::array<std::int8_t, kAtOnce>& codes) {
   std::array<std::uint64_t, kAtOnce / 2> numbers;

@@ -31,8 +31,8 @@ class TensorElements {
 
   std::int64_t count() const { return count_; }
 
-  // Returns the index in the slice of the `number`-th element.
-  std::int64_t place_of(std::int64_t number) const {
+  // Returns the index in the slice, padding included, of element `number` of the tensors.
+  std::int64_t slice_index_of(std::int64_t number) const {
     const auto tensor = std::ranges::upper_bound(ends_, number);
     return number + shifts_[static_cast<std::size_t>(tensor - ends_.begin())];
   }
@@ -43,9 +43,9 @@ class TensorElements {
   std::vector<std::int64_t> shifts_;  // by tensor: padding before it
 };
 
-// Draws k distinct places of elements with Floyd's algorithm: Bentley and Floyd, "A sample of
+// Draws k distinct indices of elements with Floyd's algorithm: Bentley and Floyd, "A sample of
 // brilliance", Communications of the ACM 30(9), 1987.
-at::Tensor places_of(const TensorElements& elements, std::int64_t k, Random random) {
+at::Tensor draw_indices(const TensorElements& elements, std::int64_t k, Random random) {
   const std::int64_t n = elements.count();
   PACELINE_CHECK(k <= n);
   at::Tensor places = at::empty({k}, at::kInt);
@@ -58,7 +58,7 @@ at::Tensor places_of(const TensorElements& elements, std::int64_t k, Random rand
       place = last;
       taken.insert(place);
     }
-    *next++ = static_cast<std::int32_t>(elements.place_of(place));
+    *next++ = static_cast<std::int32_t>(elements.slice_index_of(place));
   }
   return places;
 }
@@ -71,7 +71,8 @@ void run_random_k(const OptimizerSettings& /*rule*/, const Call& call) {
   const at::Tensor& residual = call.writes[2].front();
   PACELINE_CHECK(residual.numel() <= std::numeric_limits<std::int32_t>::max());
   residual.add_(call.reads[0].front());
-  places.copy_(places_of(TensorElements(call.numbers), values.numel(), random_of(call.random, 0)));
+  places.copy_(
+      draw_indices(TensorElements(call.numbers), values.numel(), random_of(call.random, 0)));
   values.copy_(residual.index_select(0, places));
   residual.index_fill_(0, places.to(at::kLong), 0);
 }

@@ -22,9 +22,10 @@ struct OptimizerSettings {
   double weight_decay = 1e-4;
   bool nesterov = false;  // only sgd
   double rate_decay = 0;  // only adagrad
-  /// Replaces the operand; null: the operand holds.
+  /// Replaces the learning rate operand of the update; null: the operand is used.
   std::optional<double> rate{};
-  /// Replaces the values of the optimizer's row in plan/optimizer.h; null: the row's values hold.
+  /// Replaces the values of the optimizer's row in plan/optimizer.h; null: the row's values are
+  /// used.
   std::optional<std::array<double, 2>> decay_rates{};
   std::optional<double> epsilon{};
   /// False: the update only divides the gradients by their divisor and leaves the values unchanged.

@@ -40,8 +40,8 @@ struct Found {
   }
 };
 
-// The values and indices that are taken out of the sums; the taken sums become zero.
-struct Taken {
+// The selected values and their indices.  A selected value becomes zero in the sums.
+struct SelectedValues {
   std::span<float> values;
   std::span<std::int32_t> places;
 };
@@ -124,7 +124,7 @@ Found add_and_find(float* sums, const float* addends, std::int64_t n, std::uint3
 }
 
 // Takes the k largest of the candidates; of equal magnitudes those at lower indices.
-void take(const Found& found, float* sums, const Taken& taken) {
+void take(const Found& found, float* sums, const SelectedValues& taken) {
   const auto k = std::ssize(taken.places);
   std::vector<Bits> sorted;
   sorted.reserve(found.sums.size());
@@ -183,7 +183,7 @@ Found find_by_counts(const float* sums, std::int64_t n, std::int64_t k) {
 //
 // If k is small against n, the candidates are found in the pass that adds, above a bound that a
 // sample gives.  If fewer than k sums reach this bound, find_by_counts() looks at all sums.
-void take_largest(float* sums, const float* addends, std::int64_t n, const Taken& taken) {
+void take_largest(float* sums, const float* addends, std::int64_t n, const SelectedValues& taken) {
   const auto k = std::ssize(taken.places);
   constexpr std::int64_t kMany = 1 << 16, kFew = 32;  // sampling pays if k <= n / kFew
   if (n >= kMany && k <= n / kFew) {

@@ -59,7 +59,7 @@ std::vector<Segment> segments_of(const OptimizerSettings& rule, const plan::Slic
 }
 
 // Returns the part of an update's call that belongs to `group`.  A flat slice is cut into
-// `segments`; a parameter's own tensor is a view of its place in the buffer.
+// `segments`; a parameter's own tensor is a view of its range in the buffer.
 Call part_of(const Call& call, const std::vector<Segment>& segments, std::size_t group) {
   const Operand& values = call.reads[0];
   const bool flat = values.size() == 1 && values.front().numel() == call.written.count;

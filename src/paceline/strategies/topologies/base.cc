@@ -76,7 +76,7 @@ Mixing mutual(const std::vector<Rank>& others, double weight, Rank offset) {
   return mixing;
 }
 
-Mixing averaged(const Hypercube& cube, Rank node, Step step, Rank offset) {
+Mixing average_row(const Hypercube& cube, Rank node, Step step, Rank offset) {
   if (step < 0 || step >= cube.steps()) {
     return {};
   }
@@ -84,13 +84,13 @@ Mixing averaged(const Hypercube& cube, Rank node, Step step, Rank offset) {
   return mutual(others, 1.0 / static_cast<double>(others.size() + 1), offset);
 }
 
-/// The simple Base-(k+1) graph.  The digits of the number of nodes in base k+1 cut the nodes into
-/// parts; each part has `digit` blocks, whose size is a power of the base.
+/// The simple Base-(k+1) graph.  The digits of the number of nodes in base k+1 divide the nodes
+/// into parts; each part has `digit` blocks, whose size is a power of the base.
 ///
-///   1. Every part takes its mean.
+///   1. The nodes of every part average to the part's mean.
 ///   2. One part after the other exchanges with all parts after it, so that the mean of
 ///      each of its blocks becomes that of all nodes.
-///   3. Every block takes its mean, while later parts exchange.
+///   3. The nodes of every block average to the block's mean, while later parts exchange.
 class SimpleBase {
  public:
   SimpleBase(Rank nodes, Rank base) {
@@ -125,18 +125,18 @@ class SimpleBase {
     const Rank place = node - part.begin;
     const Step exchange = step - parts_.front().all.steps();
     if (exchange < 0) {
-      return averaged(part.all, place, step, part.begin);
+      return average_row(part.all, place, step, part.begin);
     }
     const auto giver = static_cast<std::size_t>(exchange);
     if (giver + 1 < parts_.size() && giver <= mine) {
-      return exchanged(parts_[giver], node);
+      return exchange_row(parts_[giver], node);
     }
     if (mine + 1 == parts_.size()) {
-      return {};  // the last part has the mean once all others have exchanged with it
+      return {};  // the nodes of the last part have the mean once all others have sent to them
     }
     const Step done = exchange - static_cast<Step>(mine) - 1;
     const Rank in_block = place % part.block;
-    return averaged(part.one, in_block, done, node - in_block);
+    return average_row(part.one, in_block, done, node - in_block);
   }
 
  private:
@@ -149,8 +149,9 @@ class SimpleBase {
     Hypercube one;    // connects a block
   };
 
-  /// The i-th node after the part exchanges with the i-th node of each of the part's blocks.
-  static Mixing exchanged(const Part& giver, Rank node) {
+  /// The row of a node, in the step in which part `giver` exchanges with all parts after it: the
+  /// i-th node after the part averages with the i-th node of each of the part's blocks.
+  static Mixing exchange_row(const Part& giver, Rank node) {
     const double weight = static_cast<double>(giver.block) / static_cast<double>(giver.left);
     const Rank tail = giver.begin + giver.blocks * giver.block;
     if (node < tail) {
@@ -178,8 +179,8 @@ Rank smooth_part(Rank nodes, Rank base) {
   return part;
 }
 
-/// Divides the nodes into equal groups of `group` nodes.  First each group takes its mean by a
-/// simple graph; then the nodes at the same place of all groups average by a hyper-hypercube.
+/// Divides the nodes into equal groups of `group` nodes.  First the nodes of each group average by
+/// a simple graph; then the nodes with the same index in all groups average by a hyper-hypercube.
 class Base final : public Topology {
  public:
   Base(Rank group, SimpleBase inside, Hypercube across)
@@ -191,7 +192,7 @@ class Base final : public Topology {
     step %= period();
     const Rank place = node % group_;
     if (step >= inside_.steps()) {
-      Mixing mixing = averaged(across_, node / group_, step - inside_.steps(), 0);
+      Mixing mixing = average_row(across_, node / group_, step - inside_.steps(), 0);
       for (Neighbor& from : mixing.from) {
         from.rank = from.rank * group_ + place;
       }
@@ -216,19 +217,20 @@ class Base final : public Topology {
   Hypercube across_;
 };
 
-/// Of the two graphs of the paper, the one with the shorter period.
-std::unique_ptr<const Topology> shortest(Rank nodes, Rank base) {
+/// Returns the graph with the shorter period, of the two graphs of the paper.
+std::unique_ptr<const Topology> shortest_graph(Rank nodes, Rank base) {
   const Rank groups = smooth_part(nodes, base);
-  Base grouped(nodes / groups, SimpleBase(nodes / groups, base), Hypercube(groups, base));
+  Base groups_of_sizes(nodes / groups, SimpleBase(nodes / groups, base), Hypercube(groups, base));
   Base simple(nodes, SimpleBase(nodes, base), Hypercube(1, base));
-  return std::make_unique<Base>(grouped.period() < simple.period() ? grouped : simple);
+  return std::make_unique<Base>(groups_of_sizes.period() < simple.period() ? groups_of_sizes
+                                                                           : simple);
 }
 
 }  // namespace
 
-MakeTopology make_base(const std::string& base) {
+TopologyFactory make_base(const std::string& base) {
   return [by = parameter_number("base", base, 2, 64)](const Nodes& nodes) {
-    return shortest(nodes.count, by);
+    return shortest_graph(nodes.count, by);
   };
 }
 

@@ -64,14 +64,14 @@ std::vector<Rank> powers_below(Rank bound, Rank base) {
 // The static exponential graph of Ying et al., NeurIPS 2021, arXiv:2110.13363.  BlueFog's
 // ExponentialGraph tests for powers by a rounded logarithm and therefore misses 243 = 3^5.
 
-MakeTopology make_exp(const std::string& base) {
+TopologyFactory make_exp(const std::string& base) {
   return [by = parameter_number("exp", base, 2)](const Nodes& nodes) {
     return std::make_unique<Circulant>(nodes.count, powers_below(nodes.count, by));
   };
 }
 
 /// Each step uses the next one of the distances of make_exp(), in turn.
-MakeTopology make_one_peer_exp(const std::string& base) {
+TopologyFactory make_one_peer_exp(const std::string& base) {
   return [by = parameter_number("one-peer-exp", base, 2)](const Nodes& nodes) {
     std::vector<std::vector<Rank>> steps;
     for (const Rank distance : powers_below(nodes.count, by)) {
@@ -83,7 +83,7 @@ MakeTopology make_one_peer_exp(const std::string& base) {
 
 // The neighbors are the nodes whose distance, counted the shorter way around, is a power of the
 // base, as in BlueFog's SymmetricExponentialGraph.
-MakeTopology make_symmetric_exp(const std::string& base) {
+TopologyFactory make_symmetric_exp(const std::string& base) {
   return [by = parameter_number("symmetric-exp", base, 2)](const Nodes& nodes) {
     const auto powers = powers_below(nodes.count, by);
     std::vector<Rank> distances;
@@ -98,7 +98,7 @@ MakeTopology make_symmetric_exp(const std::string& base) {
 }
 
 // In a ring of two nodes, the other node is one neighbor, not two.
-MakeTopology make_ring(const std::string& direction) {
+TopologyFactory make_ring(const std::string& direction) {
   if (direction != "both" && direction != "left" && direction != "right") {
     throw UsageError(fmt::format("topology 'ring:{}': both, left or right is wanted", direction));
   }
@@ -112,7 +112,7 @@ MakeTopology make_ring(const std::string& direction) {
   };
 }
 
-MakeTopology make_full(const std::string&) {
+TopologyFactory make_full(const std::string&) {
   return [](const Nodes& nodes) {
     std::vector<Rank> distances(static_cast<std::size_t>(nodes.count - 1));
     std::iota(distances.begin(), distances.end(), 1);

@@ -17,10 +17,10 @@
 
 // A graph from a file of the user.  Each edge is a line FROM TO [WEIGHT]; ranks count from 0, and
 // `#` begins a comment.  FROM sends its value, and TO receives it with that weight.  A line with
-// FROM = TO gives a node's own weight.  Without such a line, the own weight is 1 less the weights
-// of the node's other lines.  A given own weight may be rounded: if the row sums to 1 within
-// kRounding, this difference replaces it.  If no line has a weight, each node weighs its own value
-// and all received values equally.
+// FROM = TO gives a node's own weight.  Without such a line, a node's own weight is 1 minus the sum
+// of the weights of its other lines.  A given own weight may be rounded: if the row sums to 1
+// within kRounding, this difference replaces it.  If no line has a weight, each node weighs its own
+// value and all received values equally.
 
 namespace paceline::strategies {
 namespace {
@@ -117,9 +117,9 @@ std::vector<EdgeLine> edges_in(const std::string& path) {
   return edges;
 }
 
-// Returns 1 less the weights of the other nodes, with values that are only rounding errors set to
-// 0.
-double rest_of(const std::string& path, Rank node, const Mixing& row) {
+// Returns 1 minus the sum of the weights of the other nodes; 0 if the difference is only a rounding
+// error.
+double remaining_weight(const std::string& path, Rank node, const Mixing& row) {
   constexpr double kNothing = 1e-12;
   double rest = 1;
   for (const Neighbor& from : row.from) {
@@ -156,7 +156,7 @@ std::map<Rank, Mixing> rows_of(const std::string& path, const std::vector<EdgeLi
       }
       continue;
     }
-    row.self = rest_of(path, node, row);
+    row.self = remaining_weight(path, node, row);
     if (own.contains(node) && std::abs(own[node] - row.self) > kRounding) {
       row.self = own[node];
     }
@@ -186,7 +186,8 @@ std::vector<Rank> distances_from_0(const Arrows& arrows) {
 // Says why values only circulate among the nodes: the lengths of all closed walks have a common
 // divisor above 1.  Empty if they do not.  Throws UsageError if some node does not reach another,
 // since averages then never reach one mean.
-std::string recurrence_of(const std::string& path, const std::map<Rank, Mixing>& rows, Rank nodes) {
+std::string periodicity_text(const std::string& path, const std::map<Rank, Mixing>& rows,
+                             Rank nodes) {
   const Edges graph(rows);
   Arrows receivers(static_cast<std::size_t>(nodes)), senders(receivers.size());
   const auto add = [&](Rank from, Rank to, double weight) {
@@ -228,7 +229,7 @@ std::string recurrence_of(const std::string& path, const std::map<Rank, Mixing>&
 
 }  // namespace
 
-MakeTopology make_edges(const std::string& path) {
+TopologyFactory make_edges(const std::string& path) {
   const auto edges = edges_in(path);
   const auto rows = rows_of(path, edges);
   const EdgeLine last = *std::ranges::max_element(edges, {}, &EdgeLine::larger);
@@ -240,7 +241,7 @@ MakeTopology make_edges(const std::string& path) {
           fmt::format("{}, line {}: an edge of rank {}; here are {} ranks, counted from 0", path,
                       line, largest, nodes.count));
     }
-    return std::make_unique<Edges>(rows, uneven, recurrence_of(path, rows, nodes.count));
+    return std::make_unique<Edges>(rows, uneven, periodicity_text(path, rows, nodes.count));
   };
 }
 

@@ -20,10 +20,10 @@ struct PowersOfTwo {
 /// 1 plus the largest n for which 2^n <= value.
 Step powers_up_to(Rank value) { return std::bit_width(static_cast<std::uint32_t>(value)); }
 
-/// In each step, the rank at place (step mod L) of each host sends to the same place on another
-/// host.  The other ranks send inside their host and skip that place.  Every step is a permutation.
-/// All distances advance with the same step counter, as in BlueFog, so a place may always send
-/// equally far.
+/// In each step, the rank with local rank (step mod L) on each host sends to the same local rank on
+/// another host.  The other ranks send inside their host and skip that rank.  Every step is a
+/// permutation.  All distances advance with the same step counter, as in BlueFog, so some local
+/// ranks may always send over the same distance.
 class InnerOuter final : public Topology {
  public:
   InnerOuter(const Nodes& nodes, PowersOfTwo outer, PowersOfTwo inner)
@@ -75,14 +75,14 @@ void check_hosts(std::string_view name, const Nodes& nodes) {
 
 }  // namespace
 
-MakeTopology make_inner_outer_ring(const std::string&) {
+TopologyFactory make_inner_outer_ring(const std::string&) {
   return [](const Nodes& nodes) {
     check_hosts("inner-outer-ring", nodes);
     return std::make_unique<InnerOuter>(nodes, PowersOfTwo{1}, PowersOfTwo{1});
   };
 }
 
-MakeTopology make_inner_outer_exp(const std::string&) {
+TopologyFactory make_inner_outer_exp(const std::string&) {
   return [](const Nodes& nodes) {
     check_hosts("inner-outer-exp", nodes);
     return std::make_unique<InnerOuter>(nodes,

@@ -63,7 +63,7 @@ Rank rows_of_square(Rank nodes) {
 
 }  // namespace
 
-MakeTopology make_mesh(const std::string& shape) {
+TopologyFactory make_mesh(const std::string& shape) {
   if (shape == "auto") {
     return [](const Nodes& nodes) {
       const Rank rows = rows_of_square(nodes.count);

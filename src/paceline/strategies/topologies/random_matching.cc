@@ -41,7 +41,7 @@ class RandomMatching final : public Topology {
 
 }  // namespace
 
-MakeTopology make_random_matching(const std::string& seed) {
+TopologyFactory make_random_matching(const std::string& seed) {
   return [by = parameter_number("random-matching", seed, 0)](const Nodes& nodes) {
     return std::make_unique<RandomMatching>(nodes.count, by);
   };

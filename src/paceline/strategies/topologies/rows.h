@@ -11,7 +11,7 @@
 
 namespace paceline::strategies {
 
-using TopologyMaker = MakeTopology(const std::string& parameter);
+using TopologyMaker = TopologyFactory(const std::string& parameter);
 
 TopologyMaker make_exp, make_one_peer_exp, make_symmetric_exp, make_ring, make_full, make_star,
     make_mesh, make_inner_outer_ring, make_inner_outer_exp, make_base, make_random_matching,

@@ -34,7 +34,7 @@ class Star final : public Topology {
 
 }  // namespace
 
-MakeTopology make_star(const std::string& center) {
+TopologyFactory make_star(const std::string& center) {
   return [at = parameter_number("star", center, 0)](const Nodes& nodes) {
     if (at >= nodes.count) {
       throw UsageError(

@@ -102,9 +102,9 @@ class NoEdges final : public Topology {
   Mixing mixing(Rank, Step) const override { return {}; }
 };
 
-class EvenShares final : public Topology {
+class PushSumWeights final : public Topology {
  public:
-  explicit EvenShares(std::unique_ptr<const Topology> graph) : graph_(std::move(graph)) {}
+  explicit PushSumWeights(std::unique_ptr<const Topology> graph) : graph_(std::move(graph)) {}
 
   Step period() const override { return graph_->period(); }
 
@@ -127,8 +127,8 @@ class EvenShares final : public Topology {
 
 }  // namespace
 
-std::unique_ptr<const Topology> even_shares(std::unique_ptr<const Topology> graph) {
-  return std::make_unique<EvenShares>(std::move(graph));
+std::unique_ptr<const Topology> with_push_sum_weights(std::unique_ptr<const Topology> graph) {
+  return std::make_unique<PushSumWeights>(std::move(graph));
 }
 
 std::span<const TopologyRow> topologies() { return kTopologyRows; }
