@@ -421,7 +421,6 @@ class Mistakes(Command):
             ),
             (("--framework", "torhc"), "--framework: unknown framework 'torhc'"),
             (("--env", "RANK=3", "--model", "lenet"), "Paceline itself sets RANK"),
-            (("--env", '{"RANK":"3"}', "--model", "lenet"), "Paceline itself sets RANK"),
             (("--env", "RANK", "--model", "lenet"), "'RANK' is not NAME=VALUE"),
         ):
             with self.subTest(arguments=arguments):
