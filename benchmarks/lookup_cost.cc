@@ -65,10 +65,10 @@ struct Lookup {
         wanted(at::randint(rows, {ids}, at::kLong)),
         names(ragged(ids, at::kLong)),
         found(ragged(ids * dim, at::kFloat)),
-        numbers(strategies::numbers_of({.rows = rows, .dim = dim}, 0)) {
+        numbers(strategies::encode_job({.rows = rows, .dim = dim}, 0)) {
     runtime::set_length(names, ids);
     std::copy_n(wanted.const_data_ptr<std::int64_t>(), ids,
-                runtime::elements_of<std::int64_t>(names));
+                runtime::ragged_elements<std::int64_t>(names));
     call.reads = {{table.view({-1})}, {names}};
     call.writes = {{found}};
     call.numbers = numbers;

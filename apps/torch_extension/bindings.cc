@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What python/paceline/torch calls.
+// The functions that python/paceline/torch calls.
 #include <array>
 #include <memory>
 #include <optional>
@@ -20,7 +20,7 @@
 namespace paceline::extension {
 namespace {
 
-// A group of the optimizer, as python/paceline/torch/optimizers.py writes it.
+// Converts a parameter group of the optimizer from the dict that optimizers.py makes.
 ParameterGroup group_of(const std::string& optimizer, const py::dict& from) {
   ParameterGroup group;
   group.parameters = from["parameters"].cast<std::vector<std::string>>();

@@ -37,7 +37,7 @@ at::Tensor all_reduce(Job& job, const at::Tensor& tensor, const std::string& op)
   const plan::Reduce reduce = reduce_of(op);
   at::Tensor out = copy_of(tensor);
   if (job.size() > 1) {
-    job.without_python([&] {
+    job.without_gil([&] {
       engines::Channel& channel = job.channel(tensor.device());
       job.peers(tensor.device()).wait_for(channel.all_reduce(out, reduce));
     });
@@ -51,7 +51,7 @@ at::Tensor broadcast(Job& job, const at::Tensor& tensor, int root) {
   }
   at::Tensor out = copy_of(tensor);
   if (job.size() > 1) {
-    job.without_python([&] {
+    job.without_gil([&] {
       engines::Channel& channel = job.channel(tensor.device());
       job.peers(tensor.device()).wait_for(channel.broadcast(out, root));
     });
@@ -64,7 +64,7 @@ at::Tensor neighbor_allreduce(Job& job, const at::Tensor& tensor, const std::str
   const std::vector<int> hosts = ranks_per_host<std::string>(job.world().hosts);
   const auto graph =
       strategies::TopologyChoice(topology).on({.count = job.size(), .local = hosts.front()});
-  const strategies::Mixing mixing = graph->mixing(job.rank(), step);
+  const strategies::MixingRow mixing = graph->mixing(job.rank(), step);
   if (!tensor.is_floating_point()) {
     throw UsageError(fmt::format("neighbor_allreduce() of {} values: its weights are fractions.",
                                  std::string(at::toString(tensor.scalar_type()))));
@@ -86,7 +86,7 @@ at::Tensor neighbor_allreduce(Job& job, const at::Tensor& tensor, const std::str
     weights.push_back(from.weight);
   }
   call.numbers = weights;
-  job.without_python([&] {
+  job.without_gil([&] {
     if (!sends.empty() || !receives.empty()) {
       const engines::PeerWait peers = job.peers(tensor.device());
       for (const auto& work : job.channel(tensor.device()).exchange(sends, receives)) {

@@ -36,7 +36,7 @@ class Job {
   std::chrono::milliseconds timeout() const { return timeout_; }
   const std::string& interface() const { return interface_; }
 
-  /// A group of all ranks; the n-th call is the same group on every rank.
+  /// Makes a group of all ranks.  The n-th call makes the same group on every rank.
   rank::RankGroup make_group(at::Device device);
 
   /// A communicator of all ranks, for tensors of `device`; connected by the first call.
@@ -46,7 +46,7 @@ class Job {
   /// Runs `call` without Python's lock.  If another rank or the engine fails, ends the process with
   /// one sentence, which names the rank that failed first.
   template <class Call>
-  auto without_python(Call&& call) {
+  auto without_gil(Call&& call) {
     const py::gil_scoped_release released;
     try {
       return std::forward<Call>(call)();

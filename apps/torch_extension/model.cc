@@ -86,7 +86,7 @@ void Model::set_groups(std::vector<ParameterGroup> groups) {
   new_groups_ = true;
 }
 
-// Without state for momentum in a plan there is no momentum in any group.
+// Throws UsageError if a parameter that is trained is in no group of the optimizer.
 void Model::require_groups_of_all(const plan::ModelShape& model) const {
   for (const plan::ParameterShape& parameter : model.parameters) {
     const bool known = std::ranges::any_of(groups_, [&](const ParameterGroup& group) {
@@ -135,7 +135,7 @@ void Model::prepare(const py::function& closure) {
     configuration_.momentum = std::max(configuration_.momentum, group.settings.momentum);
   }
   const at::Tensor any = at::zeros({options_.accumulate});
-  job_.without_python([&] {
+  job_.without_gil([&] {
     const rank::RankGroup group = job_.make_group(device);
     trainer_ = std::make_unique<rank::Trainer>(
         configuration_, group,
@@ -152,7 +152,7 @@ void Model::prepare(const py::function& closure) {
             .loss_scale = options_.loss_scale,
             .network = [this] { return network_; },
             .batch = networks::Batch{.input = any, .target = any},
-            .order_of_all =
+            .agree_on_order =
                 [&](runtime::TracedOrder own) {
                   return order_of_rank_0(job_, group.name, std::move(own));
                 },
@@ -188,7 +188,7 @@ bool Model::replicates() const {
 }
 
 void Model::begin_forward() {
-  job_.without_python([&] {
+  job_.without_gil([&] {
     if (micro_ == 0) {
       trainer_->begin_step();
     }
@@ -197,21 +197,21 @@ void Model::begin_forward() {
 }
 
 void Model::enter(const Unit& unit) {
-  job_.without_python([&] { unit.enter(); });
+  job_.without_gil([&] { unit.enter(); });
 }
 
 bool Model::leave(const Unit& unit) {
-  return job_.without_python([&] { return unit.leave(); });
+  return job_.without_gil([&] { return unit.leave(); });
 }
 
 void Model::enter_backward(const Unit& unit) {
-  job_.without_python([&] { unit.enter_backward(); });
+  job_.without_gil([&] { unit.enter_backward(); });
 }
 
 // Sets the constants of the updates here, because the updates of the step before have read theirs
 // when all Forward ops of this step are complete (Note [The learning rate of a step]).
 void Model::begin_backward() {
-  job_.without_python([&] {
+  job_.without_gil([&] {
     trainer_->executor().begin_backward();
     if (micro_ == 0 && std::exchange(new_groups_, false)) {
       const at::NoGradGuard no_grad;
@@ -224,26 +224,26 @@ void Model::begin_backward() {
 }
 
 at::Tensor Model::gradient_slot(const at::Tensor& parameter) {
-  return job_.without_python([&] {
+  return job_.without_gil([&] {
     return trainer_ == nullptr ? at::Tensor() : trainer_->executor().gradient_slot(parameter);
   });
 }
 
 void Model::end_backward() {
-  job_.without_python([&] { trainer_->executor().end_backward(); });
+  job_.without_gil([&] { trainer_->executor().end_backward(); });
   micro_ = (micro_ + 1) % options_.accumulate;
 }
 
 void Model::serve() {
-  job_.without_python([&] { trainer_->executor().serve_step(); });
+  job_.without_gil([&] { trainer_->executor().serve_step(); });
 }
 
 void Model::drain() {
-  job_.without_python([&] { trainer_->drain(); });
+  job_.without_gil([&] { trainer_->drain(); });
 }
 
 void Model::throw_if_failed() {
-  job_.without_python([&] { trainer_->executor().throw_if_failed(); });
+  job_.without_gil([&] { trainer_->executor().throw_if_failed(); });
 }
 
 at::Tensor Model::loss_scale() const {

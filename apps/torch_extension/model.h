@@ -66,7 +66,7 @@ class Model {
   /// Whether all ranks hold the same parameters after each step.
   bool replicates() const;
   std::string strategy() const { return configuration_.strategy; }
-  /// Whether a step leaves the mean of all ranks' gradients on each rank.
+  /// Whether each rank holds the mean of all ranks' gradients after a step.
   bool averages_gradients() const;
 
   void begin_forward();
@@ -105,7 +105,7 @@ class Model {
   void restart_from_parameters();
   /// The model must be prepared.
   const rank::Trainer& trainer() const { return *trainer_; }
-  /// Returns the optimizer's settings for the updates on a rank of this setup.
+  /// Returns the settings of the optimizer for the updates on a rank with this setup.
   runtime::OptimizerSettings settings_of(const plan::ModelShape& model,
                                          const plan::Setup& setup) const;
   /// Returns the names of the parameters in the order in which their gradients become ready.

@@ -15,7 +15,8 @@ struct Shard {
   plan::Slice values, state;
 };
 
-// As the updates of the first step read them: values first, and each state.
+// Returns this rank's shards of the state `name`, from the update kernels of the first step.  Such
+// a kernel reads the values first, then each state.
 std::vector<Shard> shards_of(const Model& model, const std::string& name) {
   const plan::BufferId buffer = plan::buffer_named(model.trainer().setup(), name);
   std::vector<Shard> shards;
@@ -38,7 +39,7 @@ at::Tensor part_of(const at::Tensor& flat, const plan::Slice& slice) {
 }
 
 // Returns a view of `flat` for each parameter.  `flat` has the layout of the buffer of values.
-NamedTensors by_parameter(const Model& model, const at::Tensor& flat) {
+NamedTensors views_by_parameter(const Model& model, const at::Tensor& flat) {
   const rank::Trainer& trainer = model.trainer();
   const auto& shapes = trainer.input().model.parameters;
   NamedTensors views;
@@ -69,13 +70,13 @@ NamedTensors gathered_state(Job& job, const Model& model, const std::string& nam
   }
   // If several ranks have a shard, the values of the lowest rank are used.
   whole.mul_(rank.eq(all_reduce(job, rank, "max")));
-  return by_parameter(model, all_reduce(job, whole, "sum"));
+  return views_by_parameter(model, all_reduce(job, whole, "sum"));
 }
 
 void scatter_state(const Model& model, const std::string& name, const NamedTensors& state) {
   const at::NoGradGuard no_grad;
   const at::Tensor whole = zeros_as_values(model);
-  for (const auto& [parameter, view] : by_parameter(model, whole)) {
+  for (const auto& [parameter, view] : views_by_parameter(model, whole)) {
     view.copy_(state.at(parameter));
   }
   for (const Shard& shard : shards_of(model, name)) {

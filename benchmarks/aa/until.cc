@@ -91,7 +91,7 @@ Outcome outcome_of(const std::vector<History>& histories, const stats::Sequentia
 double fixed_power(const std::vector<History>& histories, std::size_t pairs) {
   double proven = 0;
   for (std::size_t i = 0; i < histories.size(); ++i) {
-    std::vector<stats::Unit> units;
+    std::vector<stats::LabeledRun> units;
     for (std::size_t pair = 0; pair < pairs; ++pair) {
       units.push_back({.block = pair, .test = false, .values = {0}});
       units.push_back({.block = pair, .test = true, .values = {histories[i][pair]}});

@@ -18,7 +18,7 @@ import sys
 PACKAGE = pathlib.Path(__file__).resolve().parent
 
 
-def make_known():
+def register_package():
     """Makes `import paceline` find the package of this file."""
     spec = importlib.util.spec_from_file_location(
         "paceline",
@@ -32,7 +32,7 @@ def make_known():
 if __name__ == "__main__":
     # Python put the folder of this file on the path: its torch/ hides PyTorch.
     sys.path[:] = [x for x in sys.path if not x or pathlib.Path(x).resolve() != PACKAGE]
-    make_known()
+    register_package()
     del sys.argv[0]
     if pathlib.Path(sys.argv[0]).is_absolute():
         sys.path.insert(0, str(pathlib.Path(sys.argv[0]).parent))

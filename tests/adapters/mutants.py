@@ -18,7 +18,7 @@ sys.path.insert(0, str(ROOT / "python"))
 from paceline.adapters import python_ddp  # noqa: E402
 from paceline.adapters.case import parse_case  # noqa: E402
 
-python_ddp.SignOfLife.INTERVAL_NS = 10**18  # one line at the start
+python_ddp.ProgressReporter.INTERVAL_NS = 10**18  # one line at the start
 
 
 def groups(**values):

@@ -18,8 +18,8 @@ TEST(RunPython, SaysHowAModuleEnded) {
   const PythonOutput output = run_python("json.tool", {}, "{");
   EXPECT_EQ(output.exit_code, 1);
   EXPECT_EQ(output.text, "");
-  EXPECT_NE(last_words(output).find("Expecting"), std::string::npos);
-  EXPECT_EQ(last_words({}), "nothing said");
+  EXPECT_NE(last_error_line(output).find("Expecting"), std::string::npos);
+  EXPECT_EQ(last_error_line({}), "nothing said");
 }
 
 }  // namespace

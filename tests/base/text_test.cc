@@ -26,12 +26,12 @@ TEST(EditDistance, CountsEachKindOfEditOnce) {
 
 TEST(UnknownName, SuggestsTheNearestAndListsAll) {
   const std::vector<std::string> known{"lenet", "resnet18", "resnet50"};
-  EXPECT_EQ(unknown_name("model", "resnet5", known),
+  EXPECT_EQ(unknown_name_message("model", "resnet5", known),
             "unknown model 'resnet5'; did you mean 'resnet50'? "
             "Known: lenet, resnet18, resnet50");
   EXPECT_EQ(nearest_name("adamW", std::vector<std::string>{"adam", "adamw"}), "adamw");
   EXPECT_EQ(nearest_name("SGD", std::vector<std::string>{"sgd"}), "sgd");
-  EXPECT_EQ(unknown_name("model", "transformer", known),
+  EXPECT_EQ(unknown_name_message("model", "transformer", known),
             "unknown model 'transformer'. Known: lenet, resnet18, resnet50");
 }
 
@@ -52,13 +52,14 @@ TEST(NotJson, SaysWhereAndWhy) {
     return "[json.exception.parse_error.101] parse error at " + std::string(place) +
            ": unexpected '\x07'";
   };
-  EXPECT_EQ(not_json("{,}\n", said("line 1, column 2")), "not JSON: column 2: unexpected '?'");
-  EXPECT_EQ(not_json("{\n,}", said("line 2, column 1")),
+  EXPECT_EQ(not_json_message("{,}\n", said("line 1, column 2")),
+            "not JSON: column 2: unexpected '?'");
+  EXPECT_EQ(not_json_message("{\n,}", said("line 2, column 1")),
             "not JSON: line 2, column 1: unexpected '?'");
-  EXPECT_EQ(not_json("{", "something else"), "not JSON: something else");
-  EXPECT_EQ(not_json("{}",
-                     "[json.exception.out_of_range.403] key 'config' not "
-                     "found"),
+  EXPECT_EQ(not_json_message("{", "something else"), "not JSON: something else");
+  EXPECT_EQ(not_json_message("{}",
+                             "[json.exception.out_of_range.403] key 'config' not "
+                             "found"),
             "key 'config' is missing");
 }
 

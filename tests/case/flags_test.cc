@@ -87,7 +87,7 @@ std::string unknown_of_run(const std::string& flag) {
   for (const Field& key : keys()) {
     known.push_back(flag_of(key));
   }
-  return unknown_flag(flag, "run", known);
+  return unknown_flag_message(flag, "run", known);
 }
 
 TEST(UnknownFlag, NamesTheLikelyOnes) {

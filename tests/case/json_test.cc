@@ -11,7 +11,7 @@
 namespace paceline::cases {
 namespace {
 
-Case read(const nlohmann::json& json) { return from_json(JsonPlace{json, nullptr, "case"}); }
+Case read(const nlohmann::json& json) { return from_json(JsonNode{json, nullptr, "case"}); }
 
 TEST(CaseJson, ComesBackAsItWas) {
   Case c;

@@ -62,7 +62,7 @@ TEST_F(Adapters, SettleTheirCases) {
   const auto all = cases(
       {{"framework", "paceline,own,here,absent"}, {"model", "lenet"}, {"ranks", "2"}}, machine());
   ASSERT_EQ(all.size(), 4U);
-  EXPECT_FALSE(is_outside(all[0]));
+  EXPECT_FALSE(runs_external_program(all[0]));
   EXPECT_EQ(all[0].framework, "");
   EXPECT_EQ(all[1].strategy, "external");
   EXPECT_EQ(all[1].label, "own");

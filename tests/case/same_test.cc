@@ -53,11 +53,11 @@ TEST(Same, LooksPastWhatMayDiffer) {
   b.strategy = "none";
   b.warmup = 7;
   b.label = "base";
-  EXPECT_FALSE(same_but(a, b, {}));
-  EXPECT_FALSE(same_but(a, b, {&Case::strategy}));
-  EXPECT_TRUE(same_but(a, b, {&Case::strategy, Part::kWindow}));
-  EXPECT_TRUE(same_in(a, b, {Part::kNetwork, &Case::bucket_mb}));
-  EXPECT_FALSE(same_in(a, b, {Part::kExchange}));
+  EXPECT_FALSE(equal_except(a, b, {}));
+  EXPECT_FALSE(equal_except(a, b, {&Case::strategy}));
+  EXPECT_TRUE(equal_except(a, b, {&Case::strategy, Part::kWindow}));
+  EXPECT_TRUE(equal_in(a, b, {Part::kNetwork, &Case::bucket_mb}));
+  EXPECT_FALSE(equal_in(a, b, {Part::kExchange}));
   EXPECT_NE(key_but(a, {Part::kWindow}), key_but(b, {Part::kWindow}));
   EXPECT_EQ(key_but(a, {Part::kWindow, Part::kExchange}),
             key_but(b, {Part::kWindow, Part::kExchange}));
@@ -69,17 +69,17 @@ TEST(Same, TellsWhatIsNotStatedFromItsValue) {
   a.seed = 0;
   Case b = a;
   b.forget("seed");
-  EXPECT_FALSE(same_but(a, b, {}));
-  EXPECT_TRUE(same_but(a, b, {Part::kTraining}));
+  EXPECT_FALSE(equal_except(a, b, {}));
+  EXPECT_TRUE(equal_except(a, b, {Part::kTraining}));
 }
 
 TEST(Same, TablesAreOfModelsWithTables) {
   Case a;
   Case b = a;
   b.servers = 3;
-  EXPECT_TRUE(same_but(a, b, {}));
+  EXPECT_TRUE(equal_except(a, b, {}));
   a.model = b.model = "dlrm";
-  EXPECT_FALSE(same_but(a, b, {}));
+  EXPECT_FALSE(equal_except(a, b, {}));
 }
 
 }  // namespace

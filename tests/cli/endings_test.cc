@@ -44,7 +44,7 @@ class Endings : public Program {
   Endings() { setenv(kMark, folder_.c_str(), 1); }
 
   std::size_t records() const {
-    return records::completed(records::read_records(folder_ / "r.jsonl").records).size();
+    return records::completed_runs(records::read_records(folder_ / "r.jsonl").records).size();
   }
 
   /// The record of the case that the accident ended has the same steps of the ranks that lived on.

@@ -107,12 +107,12 @@ TEST_F(TimesOfPlans, ASweepMeasuresOnce) {
   ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
   const auto all = records();
   ASSERT_EQ(all.size(), 4U);
-  const records::PlannedBy& first = *all[0].planned_by;
+  const records::PlannerTimes& first = *all[0].planned_by;
   EXPECT_EQ(first.costs_origin, "measured before the run beside compute, gloo");
   EXPECT_EQ(first.profile_origin, "measured before the run, rank 0");
   for (std::size_t i = 1; i < all.size(); ++i) {
     SCOPED_TRACE(i);
-    const records::PlannedBy& later = *all[i].planned_by;
+    const records::PlannerTimes& later = *all[i].planned_by;
     EXPECT_EQ(later.costs_origin,
               "measured before the run beside compute, gloo, for an earlier case of this run");
     EXPECT_EQ(later.profile_origin,

@@ -80,7 +80,7 @@ TEST(LinkBackend, AnAllReduceTakesItsWireBytesAndRingLatencies) {
   const auto ended = l.at(6060, 1);
   ASSERT_EQ(ended.size(), 1U);
   EXPECT_EQ(ended[0].modelled_ns, 6060);
-  EXPECT_EQ(ended[0].name, (LinkedName{.channel = "linked", .index = 0, .members = 4}));
+  EXPECT_EQ(ended[0].name, (LinkedOperationKey{.channel = "linked", .index = 0, .members = 4}));
   EXPECT_TRUE(work->isCompleted());
   EXPECT_TRUE(work->getFuture()->completed());
   EXPECT_EQ(l.channel->ledger().total_bytes(), 6000);

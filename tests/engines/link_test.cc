@@ -134,11 +134,11 @@ struct FakeLink {
         [this, name](const std::exception_ptr& error) {
           events.push_back(name + (error ? " failed" : ""));
         },
-        LinkedName{.channel = name});
+        LinkedOperationKey{.channel = name});
   }
   /// A message that began at `began_ns`, as the link is told now.
   Link::Ticket receive(const std::string& name, std::int64_t bytes, std::int64_t began_ns,
-                       VirtualLink::Lane lane = VirtualLink::kOpen) {
+                       VirtualLink::Lane lane = VirtualLink::kUnlimitedLane) {
     return link.receive(
         {.name = {.channel = name}, .bytes = bytes, .began_ns = began_ns, .lane = lane},
         [this, name](const std::exception_ptr& /*error*/) { events.push_back(name); });
@@ -283,12 +283,12 @@ TEST(Link, AMessageEndsWhenItsSendersLinkHasEndedIt) {
 TEST(Link, SaysWhenWhatIsInFlightWillBeDelivered) {
   FakeLink f;
   const auto first = f.start("a", 100), second = f.start("b", 100);
-  EXPECT_EQ(f.link.deliveries_of({first, second}), (std::vector<std::int64_t>{250, 250}));
+  EXPECT_EQ(f.link.delivery_times_of({first, second}), (std::vector<std::int64_t>{250, 250}));
   f.at(100);
   const auto third = f.start("c", 300);
-  EXPECT_EQ(f.link.deliveries_of({third}), std::vector<std::int64_t>{550});
+  EXPECT_EQ(f.link.delivery_times_of({third}), std::vector<std::int64_t>{550});
   f.at(300);
-  EXPECT_EQ(f.link.deliveries_of({first, third}), (std::vector<std::int64_t>{0, 550}));
+  EXPECT_EQ(f.link.delivery_times_of({first, third}), (std::vector<std::int64_t>{0, 550}));
 }
 
 TEST(Link, MessagesOfALaneFollowEachOther) {

@@ -34,7 +34,7 @@ class DeviceOrderTest : public ::testing::Test {
   TinyPlan tiny = with_others();
   LoggingDevice device;
   plan::Frontier frontier{tiny.input.model, tiny.setup};
-  DeviceOrder order{device, frontier};
+  EnqueuedOps order{device, frontier};
 };
 
 TEST_F(DeviceOrderTest, AnOpIsBehindTheEventsOfTheOpsThatItWaitsFor) {
@@ -97,7 +97,7 @@ std::shared_ptr<const plan::CommPlan> kernels() {
 
 TEST_F(DeviceOrderTest, AKernelNeverWaitsForOneThatItDoesNotDependOn) {
   frontier.open(0, kernels());
-  constexpr auto kMost = static_cast<int>(DeviceOrder::kMostKernelStreams);
+  constexpr auto kMost = static_cast<int>(EnqueuedOps::kMostKernelStreams);
   for (int i = 0; i < kMost; ++i) {
     EXPECT_TRUE(order.has_stream_for({0, i}));
     EXPECT_EQ(order.take_stream({0, i}), i) << "a stream of its own";

@@ -79,7 +79,7 @@ TEST_F(DispatcherTest, ManyStepsOnThreeThreadsGiveTheResultOfTheProgram) {
   Numbers expected;
   for (plan::Step step = 0; step < kSteps; ++step) {
     for (const plan::ParameterId p : {kSecond, kFirst}) {
-      const plan::Placement& at = tiny.setup.parameters[plan::index_of(p)];
+      const plan::ParameterPlacement& at = tiny.setup.parameters[plan::index_of(p)];
       expected.backward(p, step);
       expected.all_reduce(at.gradient);
       expected.update(at.value);

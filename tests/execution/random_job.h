@@ -41,7 +41,7 @@ class RandomJob {
   plan::HandPlanner planner() const {
     return {[this](const plan::PlanInput& at) {
               plan::SetupBuilder builder(at, {at.model.ready_order});
-              builder.add_like_values("received");
+              builder.add_buffer_like_values("received");
               plan::Setup setup = std::move(builder).finish();
               setup.communicators = groups_;
               return setup;
@@ -119,7 +119,8 @@ class RandomJob {
 
   void write(std::size_t i, plan::Program& program) const {
     const plan::Setup& setup = program.setup();
-    const plan::Placement& at = setup.parameters[plan::index_of(input.model.ready_order[i])];
+    const plan::ParameterPlacement& at =
+        setup.parameters[plan::index_of(input.model.ready_order[i])];
     const plan::Slice received{plan::buffer_named(setup, "received"), at.gradient.begin,
                                at.gradient.count};
     const plan::OpIndex first = program.size();

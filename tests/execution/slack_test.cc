@@ -40,7 +40,7 @@ constexpr plan::Step kRecordedSteps = 6;
 plan::HandPlanner stamps(plan::Step slack) {
   return {[](const plan::PlanInput& input) {
             plan::SetupBuilder builder(input, {input.model.ready_order});
-            builder.add_world_as_ready("all");
+            builder.add_as_ready_communicator("all");
             for (const char* name : {"mine", "put0", "put1", "put2", "landed", "theirs", "seen"}) {
               builder.add_buffer({.name = name, .elements = 1});
             }

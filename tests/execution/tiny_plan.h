@@ -54,7 +54,7 @@ struct TinyPlan {
                                        .reduce = plan::Reduce::kSum}};
     };
     const auto update = [&](plan::ParameterId p) {
-      const plan::Placement& at = setup.parameters[plan::index_of(p)];
+      const plan::ParameterPlacement& at = setup.parameters[plan::index_of(p)];
       return plan::Op{plan::Kernel{.name = "update",
                                    .reads = {{at.value}, {at.gradient}},
                                    .writes = {{at.value}},

@@ -11,11 +11,11 @@ namespace {
 // Of a memory that has room for `room` samples.
 Fit fit_of(int size, int room) { return size <= room ? Fit::kFits : Fit::kTooLarge; }
 
-TEST(BatchSearch, DoublesAndBisectsToAnEighth) {
+TEST(BatchSearchResult, DoublesAndBisectsToAnEighth) {
   for (int room = 1; room <= 300; ++room) {
     for (const int unit : {1, 4}) {
       std::vector<int> tried;
-      const BatchSearch search = search_batch(unit, 1 << 16, [&](int size) {
+      const BatchSearchResult search = search_batch(unit, 1 << 16, [&](int size) {
         tried.push_back(size);
         return fit_of(size, room);
       });
@@ -38,8 +38,9 @@ TEST(BatchSearch, DoublesAndBisectsToAnEighth) {
   }
 }
 
-TEST(BatchSearch, SaysWhatItTried) {
-  const BatchSearch search = search_batch(1, 1 << 16, [](int size) { return fit_of(size, 6); });
+TEST(BatchSearchResult, SaysWhatItTried) {
+  const BatchSearchResult search =
+      search_batch(1, 1 << 16, [](int size) { return fit_of(size, 6); });
   EXPECT_EQ(search.largest, 6);
   EXPECT_EQ(search.tried, "1 fits, 2 fits, 4 fits, 8 does not, 6 fits, 7 does not");
   const auto any = [](int) { return Fit::kFits; };
@@ -47,14 +48,14 @@ TEST(BatchSearch, SaysWhatItTried) {
   EXPECT_EQ(search_batch(1, 2, any).tried, "1 fits, 2 fits, the bound of the search");
 }
 
-TEST(BatchSearch, GoesOnFromASizeThatIsTooSmall) {
+TEST(BatchSearchResult, GoesOnFromASizeThatIsTooSmall) {
   const auto room_for = [](int room) {
     return [room](int size) { return size == 1 ? Fit::kTooSmall : fit_of(size, room); };
   };
-  const BatchSearch search = search_batch(1, 1 << 16, room_for(3));
+  const BatchSearchResult search = search_batch(1, 1 << 16, room_for(3));
   EXPECT_EQ(search.largest, 3);
   EXPECT_EQ(search.tried, "1 is too small, 2 fits, 4 does not, 3 fits");
-  const BatchSearch none = search_batch(1, 1 << 16, room_for(1));
+  const BatchSearchResult none = search_batch(1, 1 << 16, room_for(1));
   EXPECT_EQ(none.largest, 0);
   EXPECT_EQ(none.above, 2);
   EXPECT_EQ(none.tried, "1 is too small, 2 does not");

@@ -24,8 +24,8 @@ std::vector<RunRecord> runs_of_two(int runs) {
   return records;
 }
 
-TEST(Narrowing, TheWidestCaseIsNext) {
-  const Narrowing wanted{.within = 0.02};
+TEST(NarrowingOptions, TheWidestCaseIsNext) {
+  const NarrowingOptions wanted{.within = 0.02};
   std::vector<RunRecord> records = runs_of_two(4);
   auto widths = widths_of(records);
   ASSERT_EQ(widths.size(), 2u);
@@ -50,14 +50,14 @@ TEST(Narrowing, TheWidestCaseIsNext) {
   EXPECT_TRUE(narrowing_text(widths, wanted).starts_with("every case is within 2 %"));
 }
 
-TEST(Narrowing, FewRunsHaveNoInterval) {
+TEST(NarrowingOptions, FewRunsHaveNoInterval) {
   const std::vector<RunRecord> records = runs_of_two(2);
   const auto widths = widths_of(records);
   EXPECT_TRUE(std::isinf(widths[0].half_width));
   EXPECT_NE(narrowing_text(widths, {.within = 0.02}).find("no interval"), std::string::npos);
 }
 
-TEST(Narrowing, TheBudgetAndAFailureEndACase) {
+TEST(NarrowingOptions, TheBudgetAndAFailureEndACase) {
   std::vector<RunRecord> records = runs_of_two(4);
   EXPECT_EQ(widest(widths_of(records), {.within = 0.02, .most_runs = 4}), nullptr);
   records.push_back(report::fixed_record({"wild", "ddp", 4, 100}, 4));

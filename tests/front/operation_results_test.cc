@@ -39,7 +39,7 @@ records::CommRecord row(std::int64_t bytes) {
 }
 
 void hand_over(launch::KeyValueStore& store, std::size_t index, const records::CommRecord& record) {
-  rank::post_finished(store, 0, index, records::to_line(records::to_json(record, {})));
+  rank::post_finished_record(store, 0, index, records::to_line(records::to_json(record, {})));
 }
 
 /// The front of a job whose records go to a file of its own.

@@ -54,7 +54,7 @@ TEST(Place, torchrun_serves_the_store_itself) {
   EXPECT_FALSE(tcp(launch).serve);
   EXPECT_EQ(tcp(launch).host, "n1");
   EXPECT_EQ(tcp(launch).port, 29400);
-  EXPECT_TRUE(launch.local_known);
+  EXPECT_TRUE(launch.has_local_rank);
   // Without the agent's store, rank 0 serves.
   auto variables = with(kTorchrun, {{"RANK", "0"}});
   variables.erase("TORCHELASTIC_USE_AGENT_STORE");

@@ -22,19 +22,19 @@ const std::vector<std::string> kHosts{"a", "b", "c"};
 TEST(FailureNotice, first_cause_wins_over_consequences) {
   MemoryStore store;
   EXPECT_FALSE(post_failure(store, kConsequence));
-  EXPECT_FALSE(job_failure(store));
+  EXPECT_FALSE(job_failure_cause(store));
   EXPECT_TRUE(post_failure(store, kOwn));
   EXPECT_FALSE(post_failure(store, {2, "c", "also", false, 3}));
-  EXPECT_EQ(job_failure(store)->text, "out of memory");
-  EXPECT_EQ(failure_of(store, 2)->text, "also");
-  EXPECT_FALSE(failure_of(store, 3));
+  EXPECT_EQ(job_failure_cause(store)->text, "out of memory");
+  EXPECT_EQ(failure_notice_of(store, 2)->text, "also");
+  EXPECT_FALSE(failure_notice_of(store, 3));
 }
 
 TEST(FailureNotice, sentences_name_rank_and_host) {
-  EXPECT_EQ(message_of(kOwn), "rank 1 on host b: out of memory");
-  EXPECT_EQ(message_of({1, "b", "--model x: unknown", false, 2}), "--model x: unknown");
+  EXPECT_EQ(failure_message(kOwn), "rank 1 on host b: out of memory");
+  EXPECT_EQ(failure_message({1, "b", "--model x: unknown", false, 2}), "--model x: unknown");
   const SilentRank silence{3, 61s, Progress{5, 0, 12, "all-reduce, 9.4 MB", false}};
-  EXPECT_EQ(message_of(notice_of(silence, "h")),
+  EXPECT_EQ(failure_message(silent_rank_notice(silence, "h")),
             "rank 3 on host h: stopped answering 61 s ago; last heartbeat at step 12, all-reduce, "
             "9.4 MB");
 }
@@ -44,17 +44,17 @@ TEST(FailureNotice, sentences_name_the_role_that_a_rank_has_said) {
   Heartbeat server(store, 3, 0ms);
   server.set_role("server 1");
   const auto last = read_progress(*store, 3);
-  const FailureNotice notice = notice_of(SilentRank{3, 61s, last}, "h");
-  EXPECT_EQ(message_of(notice),
+  const FailureNotice notice = silent_rank_notice(SilentRank{3, 61s, last}, "h");
+  EXPECT_EQ(failure_message(notice),
             "server 1 (rank 3) on host h: stopped answering 61 s ago; last heartbeat before its "
             "first step");
   post_failure(*store, notice);
-  EXPECT_EQ(message_of(*job_failure(*store)), message_of(notice));
+  EXPECT_EQ(failure_message(*job_failure_cause(*store)), failure_message(notice));
 }
 
 TEST(Explain, own_failures_are_told_once) {
   MemoryStore store;
-  EXPECT_EQ(explain_failure(store, kOwn, kHosts, 10s), message_of(kOwn));
+  EXPECT_EQ(explain_failure(store, kOwn, kHosts, 10s), failure_message(kOwn));
   EXPECT_EQ(explain_failure(store, {2, "c", "also", false, 3}, kHosts, 10s), std::nullopt);
   EXPECT_EQ(explain_failure(store, kConsequence, kHosts, 10s), std::nullopt);
 }
@@ -78,7 +78,7 @@ TEST(Explain, a_consequence_without_a_cause_tells_itself) {
   const auto store = std::make_shared<MemoryStore>();
   post_failure(*store, {1, "b", "connection to a peer lost", true, 3});
   post_failure(*store, {2, "c", "connection to a peer lost", true, 3});
-  EXPECT_EQ(explain_failure(*store, kConsequence, kHosts, 100ms), message_of(kConsequence));
+  EXPECT_EQ(explain_failure(*store, kConsequence, kHosts, 100ms), failure_message(kConsequence));
 }
 
 // As a Python program does that calls sys.exit(0) too early.
@@ -117,7 +117,7 @@ TEST(Explain, a_rank_that_said_why_it_ends_is_not_dead) {
   const auto store = std::make_shared<MemoryStore>();
   post_failure(*store, {1, "b", "connection to a peer lost", true, 3});
   const EndedRanks ended = [] { return std::vector{1}; };
-  EXPECT_FALSE(find_ended(*store, kHosts, ended));
+  EXPECT_FALSE(notice_of_killed_rank(*store, kHosts, ended));
   const EndedRanks both = [] { return std::vector{1, 2}; };
   EXPECT_EQ(await_cause(*store, 0, kHosts, both, 0ms)->text,
             "ended without an error message before it began");
@@ -126,7 +126,7 @@ TEST(Explain, a_rank_that_said_why_it_ends_is_not_dead) {
 TEST(Explain, a_consequence_names_the_rank_that_alone_was_asked_to_stop) {
   MemoryStore store;
   post_stop(store, {.rank = 1, .host = "b", .text = "was asked to stop"});
-  EXPECT_EQ(stop_of(store, 0), std::nullopt);
+  EXPECT_EQ(stop_notice_of(store, 0), std::nullopt);
   EXPECT_EQ(explain_failure(store, {0, "a", "connection closed", true, 3}, {"a", "b"}, 50ms),
             "rank 1 on host b: was asked to stop");
 }
@@ -138,17 +138,17 @@ TEST(AwaitCause, names_the_only_rank_that_does_not_answer) {
   ASSERT_TRUE(mute);
   EXPECT_EQ(mute->rank, 2);
   EXPECT_EQ(mute->text, "did not answer when all ranks were asked to stop before it began");
-  EXPECT_EQ(job_failure(store)->rank, 2);
+  EXPECT_EQ(job_failure_cause(store)->rank, 2);
 }
 
 // The others work, or lose their connections to the rank that leaves.
 TEST(AwaitCause, names_nobody_where_a_rank_alone_is_asked_to_stop) {
   MemoryStore two, three;
   EXPECT_FALSE(await_cause(two, 0, {"a", "b"}, {}, 0ms));
-  EXPECT_FALSE(job_failure(two));
+  EXPECT_FALSE(job_failure_cause(two));
   post_failure(three, {1, "b", "connection to a peer lost", true, 3});
   EXPECT_FALSE(await_cause(three, 0, kHosts, {}, 0ms));
-  EXPECT_FALSE(job_failure(three));
+  EXPECT_FALSE(job_failure_cause(three));
 }
 
 TEST(AwaitCause, knows_that_a_hurried_rank_was_asked_to_stop_as_well) {
@@ -175,7 +175,7 @@ TEST(AwaitCause, accuses_none_of_those_that_are_asked_to_stop) {
   std::jthread other([&] { await_cause(*store, 1, kHosts, {}, 1h); });
   wait_for(*store, "failure/asked/1", 10s);
   EXPECT_FALSE(await_cause(*store, 0, kHosts, {}, 0ms));
-  EXPECT_FALSE(job_failure(*store));
+  EXPECT_FALSE(job_failure_cause(*store));
   post_failure(*store, kOwn);  // ends the other one's wait
 }
 

@@ -28,18 +28,19 @@ struct Guarded {
   Guarded(const std::shared_ptr<MemoryStore>& store, int rank, std::chrono::milliseconds timeout,
           bool supervised = false, bool rank_0_serves_store = false)
       : heartbeat(std::make_shared<Heartbeat>(store, rank, 0ms)),
-        monitor(
-            {.store = store,
-             .heartbeat = heartbeat,
-             .rank = rank,
-             .hosts = {"a", "b", "c"},
-             .supervised = supervised,
-             .rank_0_serves_store = rank_0_serves_store,
-             .timeout = timeout,
-             .grace = 50ms,
-             .tell = [this](const FailureNotice& cause) { told = message_of(cause); },
-             .end = [this](const FailureNotice& cause,
-                           bool prints) { said.set_value(prints ? message_of(cause) : told); }}) {}
+        monitor({.store = store,
+                 .heartbeat = heartbeat,
+                 .rank = rank,
+                 .hosts = {"a", "b", "c"},
+                 .supervised = supervised,
+                 .rank_0_serves_store = rank_0_serves_store,
+                 .timeout = timeout,
+                 .grace = 50ms,
+                 .tell = [this](const FailureNotice& cause) { told = failure_message(cause); },
+                 .end =
+                     [this](const FailureNotice& cause, bool prints) {
+                       said.set_value(prints ? failure_message(cause) : told);
+                     }}) {}
 
   std::string message() {
     auto future = said.get_future();
@@ -86,9 +87,10 @@ TEST(RankMonitor, a_lost_store_is_reported_by_rank_1) {
 }
 
 TEST(RankMonitor, a_store_that_rank_0_served_names_it) {
-  EXPECT_EQ(message_of(lost_store({"a", "b"}, true, "gone")),
+  EXPECT_EQ(failure_message(lost_store_notice({"a", "b"}, true, "gone")),
             "rank 0 on host a: ended without an error message");
-  EXPECT_EQ(message_of(lost_store({"a", "b"}, false, "gone")), "rank 1 on host b: gone");
+  EXPECT_EQ(failure_message(lost_store_notice({"a", "b"}, false, "gone")),
+            "rank 1 on host b: gone");
 }
 
 // The threads that send heartbeats need not wait for the grace to be over.
@@ -120,7 +122,7 @@ TEST(RankMonitor, names_its_own_rank_where_the_main_thread_stands_still) {
   const auto told = two.message();
   EXPECT_TRUE(told.starts_with("rank 2 on host c: the main thread has not moved for ")) << told;
   EXPECT_TRUE(told.ends_with(" s, before its first step, report of case 3")) << told;
-  EXPECT_EQ(job_failure(*store)->rank, 2);
+  EXPECT_EQ(job_failure_cause(*store)->rank, 2);
 }
 
 TEST(RankMonitor, a_wait_for_other_ranks_ends_as_their_consequence) {
@@ -130,8 +132,8 @@ TEST(RankMonitor, a_wait_for_other_ranks_ends_as_their_consequence) {
   const auto told = two.message();
   EXPECT_TRUE(told.starts_with("rank 2 on host c: the main thread has waited for other ranks for "))
       << told;
-  EXPECT_EQ(job_failure(*store), std::nullopt);
-  EXPECT_TRUE(failure_of(*store, 2)->consequence);
+  EXPECT_EQ(job_failure_cause(*store), std::nullopt);
+  EXPECT_TRUE(failure_notice_of(*store, 2)->consequence);
 }
 
 std::jthread keep_beating(Heartbeat& heartbeat) {
@@ -157,10 +159,10 @@ void wait_at_the_store(bool third_waits) {
   const Heartbeat::Waiting second(*one.heartbeat, "case/0/ready/2");
   const std::jthread beats = keep_beating(two);
   const auto deadline = std::chrono::steady_clock::now() + (third_waits ? 10s : 1s);
-  while (!job_failure(*store) && std::chrono::steady_clock::now() < deadline) {
+  while (!job_failure_cause(*store) && std::chrono::steady_clock::now() < deadline) {
     std::this_thread::sleep_for(1ms);
   }
-  const auto cause = job_failure(*store);
+  const auto cause = job_failure_cause(*store);
   ASSERT_EQ(cause.has_value(), third_waits);
   if (cause) {
     EXPECT_EQ(cause->text, fmt::format("all ranks have waited for others for more than 0.5 "
@@ -177,7 +179,7 @@ TEST(RankMonitor, names_a_rank_that_alone_was_asked_to_stop) {
   const auto store = std::make_shared<MemoryStore>();
   Guarded zero(store, 0, 400ms);
   post_stop(*store, {.rank = 2, .host = "c", .text = "was asked to stop"});
-  EXPECT_EQ(job_failure(*store), std::nullopt);
+  EXPECT_EQ(job_failure_cause(*store), std::nullopt);
   Heartbeat one(store, 1, 0ms);
   const std::jthread beats = keep_beating(one);
   EXPECT_EQ(zero.message(), "rank 2 on host c: was asked to stop");
@@ -190,10 +192,10 @@ TEST(RankMonitor, names_rank_0_that_will_leave_with_the_store) {
   const auto store = std::make_shared<MemoryStore>();
   Guarded one(store, 1, 1h, false, true), two(store, 2, 1h, false, true);
   post_stop(*store, kStopOf0);
-  const std::string sentence = message_of(kStopOf0);
+  const std::string sentence = failure_message(kStopOf0);
   const std::set<std::string> told{one.message(), two.message()};
   EXPECT_EQ(told, (std::set<std::string>{"", sentence})) << "one of them";
-  EXPECT_EQ(job_failure(*store)->text, kStopOf0.text);
+  EXPECT_EQ(job_failure_cause(*store)->text, kStopOf0.text);
 }
 
 TEST(RankMonitor, lets_rank_0_leave_where_all_ranks_are_asked_to_stop) {
@@ -203,7 +205,7 @@ TEST(RankMonitor, lets_rank_0_leave_where_all_ranks_are_asked_to_stop) {
   Guarded one(store, 1, 1h, false, true);
   post_stop(*store, kStopOf0);
   std::this_thread::sleep_for(kAskedTogether + 2s);
-  EXPECT_EQ(job_failure(*store), std::nullopt);
+  EXPECT_EQ(job_failure_cause(*store), std::nullopt);
 }
 
 TEST(RankMonitor, a_thread_that_computes_or_beats_stands_not_still) {
@@ -219,7 +221,7 @@ TEST(RankMonitor, a_thread_that_computes_or_beats_stands_not_still) {
       }
     }
     two.hold.emplace(*two.heartbeat, Heartbeat::Hold::For::kWatched);
-    EXPECT_EQ(job_failure(*store), std::nullopt);
+    EXPECT_EQ(job_failure_cause(*store), std::nullopt);
   }
 }
 

@@ -48,7 +48,7 @@ TEST(Data, MadeDataDependOnTheSeedAlone) {
 // At the optimum the gradient vanishes, and every other point has more loss.
 TEST(Data, TheLeastLossOfARegressionIsTheLeast) {
   const DataSet set = load_data("least-squares", 0);
-  const double least = least_loss(set.train);
+  const double least = least_squares_loss(set.train);
   EXPECT_GT(least, 0);
   const at::Tensor inputs = set.train.inputs.flatten(1).to(at::kDouble);
   const at::Tensor targets = set.train.targets.to(at::kDouble);

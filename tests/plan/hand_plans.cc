@@ -44,7 +44,7 @@ Rank next(const Program& program, Rank by = 1) {
 /// A builder with the world's communicator and twins of the values.
 Setup frame_with(const PlanInput& input, const std::vector<std::string>& twins, Rank shards = 1) {
   SetupBuilder builder(input, pairs(input.model), shards);
-  builder.add_world("all");
+  builder.add_world_communicator("all");
   const Setup so_far = SetupBuilder(input, pairs(input.model), shards).finish();
   const Slice values = whole(so_far, buffer_named(so_far, kValues));
   for (const std::string& name : twins) {
@@ -232,7 +232,7 @@ HandPlanner partitioned(IssueOrder order, std::int64_t credit) {
               }
             }
             for (const ParameterId id : program.input().model.ready_order) {
-              const Placement& where = setup.parameters[index_of(id)];
+              const ParameterPlacement& where = setup.parameters[index_of(id)];
               program.update({{id}, where.value, where.gradient}, program.input().world);
             }
           }};

@@ -35,7 +35,7 @@ TEST(IssueRule, ProgramOrderWaitsForTheFirst) {
   queue.add(true, 5, 10);
   add_ready(queue, 0, 10);
   EXPECT_EQ(queue.next(), std::nullopt);
-  EXPECT_EQ(queue.ahead_of(1), 0);
+  EXPECT_EQ(queue.op_required_before(1), 0);
   queue.ready(0);
   EXPECT_EQ(issue_all(queue), (std::vector<Number>{0, 1}));
 }
@@ -46,7 +46,7 @@ TEST(IssueRule, CreditHoldsBackUntilBytesHaveEnded) {
     add_ready(queue, 0, 10);
   }
   EXPECT_EQ(issue_all(queue), (std::vector<Number>{0, 1})) << "10 of 15: one more may exceed it";
-  EXPECT_TRUE(queue.is_held(2));
+  EXPECT_TRUE(queue.is_held_by_credit(2));
   queue.end(10);
   EXPECT_EQ(issue_all(queue), (std::vector<Number>{2}));
 }

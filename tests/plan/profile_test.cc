@@ -33,7 +33,7 @@ TEST(AlphaBeta, EachPieceHoldsFromItsFirstByteOn) {
   EXPECT_EQ(line.time(999), 100 + 1998);
   EXPECT_EQ(line.time(1000), 5500);
   EXPECT_EQ(line.time(1001), 5501) << "5500.5, to the nearest";
-  EXPECT_EQ(line_of(1e-3, 1e-9).time(1'000'000), 2'000'000'000);
+  EXPECT_EQ(alpha_beta_time_of(1e-3, 1e-9).time(1'000'000), 2'000'000'000);
 }
 
 TEST(AlphaBeta, RejectsPiecesOutOfOrderAndNegativeCosts) {

@@ -28,7 +28,7 @@ void RandomExecutor::read_inputs(const Place& place) {
       read(access.slice);
     }
   } else if (const auto* backward = std::get_if<Backward>(&op(place).work)) {
-    const Placement& where = setup.parameters[index_of(backward->parameter)];
+    const ParameterPlacement& where = setup.parameters[index_of(backward->parameter)];
     read(where.value);
     if (backward->micro > 0) {
       read(where.gradient);
@@ -62,15 +62,15 @@ void RandomExecutor::issue(const Place& place) {
     return;  // lands aside, is published whole
   }
   // What it writes is garbage from now on, except what it has yet to read.
-  std::vector<Touch> touches;
+  std::vector<AccessedRange> touches;
   Accesses(world_.input(place.rank).model, world_.setup(place.rank)).of(work, touches);
   std::vector<std::pair<Slice, Values>> kept;
-  for (const Touch& touch : touches) {
+  for (const AccessedRange& touch : touches) {
     if (!touch.write && !(mine.early && !communicator_of(work))) {
       kept.emplace_back(touch.slice, memory_->read(place.rank, touch.slice));
     }
   }
-  for (const Touch& touch : touches) {
+  for (const AccessedRange& touch : touches) {
     if (touch.write) {
       memory_->poison(place.rank, touch.slice);
     }

@@ -46,7 +46,8 @@ inline strategies::EmbeddingJob toy_job(Rank trainers, Rank servers) {
 inline std::unique_ptr<Planner> with_tables(const strategies::EmbeddingJob& job,
                                             std::string_view dense) {
   return strategies::make_sharded_embeddings(
-      job, strategies::make_planner(strategies::parse_strategy(dense)), strategies::Rows::kServed);
+      job, strategies::make_planner(strategies::parse_strategy(dense)),
+      strategies::RowExchange::kServed);
 }
 
 /// All placements, more and fewer servers than trainers or tables, none beside the trainers, both

@@ -19,7 +19,7 @@ class ToyMachine final : public Machine {
   void forward(Rank, Step, const Forward&) override {}
 
   void backward(Rank rank, Step step, const Backward& work) override {
-    const Placement& where = world_.setup(rank).parameters[index_of(work.parameter)];
+    const ParameterPlacement& where = world_.setup(rank).parameters[index_of(work.parameter)];
     Values gradient = toy_gradient(rank, step, work, memory.read(rank, where.value));
     if (work.micro > 0) {
       const Values before = memory.read(rank, where.gradient);
@@ -94,7 +94,7 @@ inline World values_in(const ToyMemory& memory, const PlanWorld& plans) {
   World values;
   for (Rank rank = 0; rank < plans.ranks(); ++rank) {
     values.emplace_back();
-    for (const Placement& where : plans.setup(rank).parameters) {
+    for (const ParameterPlacement& where : plans.setup(rank).parameters) {
       values.back().push_back(memory.read(rank, where.value));
     }
   }

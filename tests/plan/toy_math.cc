@@ -165,13 +165,13 @@ ToyMemory::ToyMemory(const PlanWorld& world) {
     const Setup& setup = world.setup(rank);
     buffers_.emplace_back();
     for (const Buffer& buffer : setup.buffers) {
-      const double start = buffer.initial == Initial::kOne ? 1
-                           : buffer.name == kLearningRate  ? 0.25
-                                                           : 0;
+      const double start = buffer.initial == InitialValue::kOne ? 1
+                           : buffer.name == kLearningRate       ? 0.25
+                                                                : 0;
       buffers_.back().emplace_back(size(buffer.elements), start);
     }
     int number = 0;
-    for (const Placement& placement : setup.parameters) {
+    for (const ParameterPlacement& placement : setup.parameters) {
       Values values(size(placement.value.count));
       for (double& value : values) {
         value = (37 * ++number) % 19;
@@ -179,7 +179,7 @@ ToyMemory::ToyMemory(const PlanWorld& world) {
       write(rank, placement.value, values);
       for (std::size_t b = 0; b < setup.buffers.size(); ++b) {
         const Buffer& buffer = setup.buffers[b];
-        if (buffer.initial == Initial::kParameters && buffer.stands_for) {
+        if (buffer.initial == InitialValue::kParameters && buffer.stands_for) {
           Slice twin = placement.value;
           twin.buffer = BufferId{static_cast<std::int32_t>(b)};
           write(rank, twin, values);

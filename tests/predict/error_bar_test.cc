@@ -42,7 +42,7 @@ TEST(ErrorBar, HoldsWhereItsFamilyWasValidated) {
 cluster::LinkFit message_of(double start_s, double bytes_per_s) {
   return {.operation = "message",
           .ranks = 2,
-          .line = plan::line_of(start_s, 1 / bytes_per_s),
+          .line = plan::alpha_beta_time_of(start_s, 1 / bytes_per_s),
           .error_percent = {}};
 }
 

@@ -25,7 +25,7 @@ plan::PlanInput network(const std::vector<plan::Elements>& elements, plan::Rank 
     input.model.parameters[i].elements = elements[i];
     input.model.parameters[i].sizes = {elements[i]};
   }
-  const plan::AlphaBetaTime line = plan::line_of(1e-6, 1e-9);
+  const plan::AlphaBetaTime line = plan::alpha_beta_time_of(1e-6, 1e-9);
   input.alpha_beta = plan::AlphaBeta{.origin = "test",
                                      .world = world,
                                      .all_reduce = line,

@@ -24,7 +24,7 @@ constexpr int kBookedSteps = 10;
 
 /// The distinct rows that a trainer wants of each server in a step.
 std::map<int, std::int64_t> wanted(const strategies::EmbeddingJob& job,
-                                   const networks::BagKey& key) {
+                                   const networks::LookupBatchKey& key) {
   const strategies::TableMap map(job);
   std::map<int, std::set<plan::Elements>> rows;
   const auto lookups = networks::draw_offsets(job, key).back();
@@ -51,7 +51,7 @@ TEST(EmbeddingsSend, WhatWasLookedUpAndNoMore) {
     std::int64_t expected = 0;
     for (int step = 0; step < kBookedSteps; ++step) {
       for (int t = 0; t < c.trainers; ++t) {
-        const networks::BagKey key{.seed = c.seed, .trainer = t, .step = step};
+        const networks::LookupBatchKey key{.seed = c.seed, .trainer = t, .step = step};
         for (const auto& [server, rows] : wanted(job, key)) {
           const std::int64_t values = 8 + 8 * rows * job.dim;
           expected += group.rank == t ? 8 + 8 * rows + values : 0;
@@ -73,7 +73,7 @@ TEST(EmbeddingsSend, NothingToThemselves) {
     std::int64_t ids = 0, rows_in = 0, rows_out = 0;
     for (int step = 0; step < kBookedSteps; ++step) {
       for (int t = 0; t < c.trainers; ++t) {
-        const networks::BagKey key{.seed = c.seed, .trainer = t, .step = step};
+        const networks::LookupBatchKey key{.seed = c.seed, .trainer = t, .step = step};
         for (const auto& [server, rows] : wanted(job, key)) {
           const std::int64_t values = 8 + 8 * rows * job.dim;
           const bool crosses = server != t;
@@ -84,7 +84,7 @@ TEST(EmbeddingsSend, NothingToThemselves) {
       }
     }
     EXPECT_EQ(trainer.ledger().bytes["message"], ids + rows_in + rows_out) << "rank " << group.rank;
-    const records::Lookups lookups = *trainer.take_lookups();
+    const records::LookupCounts lookups = *trainer.take_lookups();
     EXPECT_EQ(lookups.id_bytes, ids);
     EXPECT_EQ(lookups.row_bytes, rows_in);
     EXPECT_EQ(lookups.gradient_bytes, rows_in);
@@ -129,7 +129,7 @@ std::shared_ptr<const plan::Planner> with_more_ids(const cases::Case& c) {
   job.bags.ids = 1000;
   return strategies::make_sharded_embeddings(
       job, strategies::make_planner(strategies::parse_strategy(c.strategy)),
-      strategies::Rows::kServed);
+      strategies::RowExchange::kServed);
 }
 
 TEST(EmbeddingsOutOfRange, AreErrorsOfTheTrainer) {

@@ -134,7 +134,7 @@ class OneProcess {
     return rounded(rows.to(type_));
   }
 
-  at::Tensor bags_of(const networks::BagKey& key) const {
+  at::Tensor bags_of(const networks::LookupBatchKey& key) const {
     auto offsets = networks::draw_offsets(job_, key);
     const auto lookups = offsets.back();
     offsets.pop_back();
@@ -148,9 +148,10 @@ class OneProcess {
     return at::cat(bags, 1);
   }
 
-  void accumulate(const networks::BagKey& key) {
+  void accumulate(const networks::LookupBatchKey& key) {
     const at::Tensor bags = bags_of(key);
-    const auto batch = networks::draw_bag_batch(job_, key, networks::find_network(c_.model), type_);
+    const auto batch =
+        networks::draw_dense_batch(job_, key, networks::find_network(c_.model), type_);
     {
       const at::NoGradGuard no_grad;
       pooled_.narrow(0, 0, bags.size(0)).copy_(bags);

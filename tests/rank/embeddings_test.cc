@@ -167,7 +167,7 @@ class Bags final : public torch::nn::Module, public networks::Gated {
  public:
   Bags(int bags, int width) : pooled_(register_parameter("pooled", torch::zeros({bags, width}))) {}
   at::Tensor forward(std::int64_t bags) {
-    return through([&] { return pooled_.narrow(0, 0, bags); });
+    return run_through_gates([&] { return pooled_.narrow(0, 0, bags); });
   }
 
  private:
@@ -181,7 +181,7 @@ class OneLayer final : public networks::Classifier {
   OneLayer(int bags, int width)
       : layer_(register_module("layer", networks::Linear(width, 8))),
         bags_(register_module("embedding_bags", std::make_shared<Bags>(bags, width))) {}
-  bool numbers_as_registered() const override { return true; }
+  bool numbers_parameters_by_registration() const override { return true; }
   at::Tensor forward(const at::Tensor& input) override {
     return layer_(bags_->forward(input.size(0)));
   }

@@ -54,7 +54,7 @@ class ScatterGather final : public plan::Planner {
  public:
   plan::Setup setup(const plan::PlanInput& input) const override {
     plan::SetupBuilder builder(input, groups(input), input.world);
-    builder.add_world("world");
+    builder.add_world_communicator("world");
     plan::Setup setup = std::move(builder).finish();
     for (const auto& bucket : plan::buckets_of(setup, groups(input))) {
       setup.buffers.push_back({.name = "shard" + std::to_string(setup.buffers.size()),

@@ -22,7 +22,7 @@ PlanTimes measured() {
           .world = 2,
           .all_reduce = {{{.from_bytes = 0, .alpha = 17, .beta_ps_per_byte = 1.0 / 3},
                           {.from_bytes = 4096, .alpha = 99, .beta_ps_per_byte = 0.1}}},
-          .message = plan::line_of(1e-6, 0.7e-9)}};
+          .message = plan::alpha_beta_time_of(1e-6, 0.7e-9)}};
 }
 
 // Four ranks on two hosts; the test is rank 0 of them.

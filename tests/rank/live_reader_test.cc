@@ -26,7 +26,7 @@ std::string status_of(const std::string& line) {
   try {
     reader.take(line, kSecond);
     reader.finish();
-  } catch (const OutsideFailure& failure) {
+  } catch (const ExternalProgramError& failure) {
     return failure.status();
   }
   return "ok";
@@ -73,7 +73,7 @@ TEST(LiveReader, RejectsWhatIsNoValueOfARecord) {
   reader.take(R"({"event": "end", "in_turn": {"paired_step_ns": ["a"], "pair_of_step": [0],)"
               R"( "compute_only_step_ns": [3]}})",
               kSecond);
-  EXPECT_THROW(reader.finish(), OutsideFailure);
+  EXPECT_THROW(reader.finish(), ExternalProgramError);
 }
 
 TEST(AllRanks, StepsAreOfOneRankOrOfAll) {
@@ -83,7 +83,7 @@ TEST(AllRanks, StepsAreOfOneRankOrOfAll) {
     records::RunRecord whole;
     whole.configuration = c;
     whole.ranks.resize(ranks);
-    complete_external(whole);
+    check_external_record(whole);
     return whole.status + ": " + whole.error.value_or("none");
   };
   EXPECT_EQ(outcome(1), ": none");

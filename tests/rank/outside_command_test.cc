@@ -9,7 +9,7 @@
 namespace paceline::rank {
 namespace {
 
-TEST(OutsideCommand, FillsInWhatItKnows) {
+TEST(ExternalCommand, FillsInWhatItKnows) {
   cases::Case c = command_of_two_ranks();
   EXPECT_EQ(
       fill_placeholders("{ranks} {batch} {global_batch} {total} {port} ${ranks} {other} {", c, {}),
@@ -25,7 +25,7 @@ TEST(OutsideCommand, FillsInWhatItKnows) {
   EXPECT_EQ(fill_placeholders("{python}", c, {}), "/opt/python");
 }
 
-TEST(OutsideCommand, IsNotToldWhatTheCaseDoesNotKnow) {
+TEST(ExternalCommand, IsNotToldWhatTheCaseDoesNotKnow) {
   cases::Case c = command_of_two_ranks();
   c.launcher = "ranks";
   const auto handed = [&c] {

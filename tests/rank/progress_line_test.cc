@@ -65,7 +65,7 @@ TEST_F(ProgressOn, OtherRanksIsNothing) {
     line.show("one");
   }
   EXPECT_EQ(text(0), "");
-  EXPECT_EQ(progress_on(false, true), Progress::kNothing);
+  EXPECT_EQ(progress_mode_of(false, true), Progress::kNothing);
 }
 
 }  // namespace

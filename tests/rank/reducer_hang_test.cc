@@ -23,8 +23,8 @@ class PrintingStore final : public launch::KeyValueStore {
   void set(const std::string& key, const std::string& value) override { values_.set(key, value); }
   std::string set_if_absent(const std::string& key, const std::string& value) override {
     const std::string now = values_.set_if_absent(key, value);
-    if (const auto failure = launch::failure_of(*this, 0)) {
-      std::cerr << launch::message_of(*failure) << std::endl;
+    if (const auto failure = launch::failure_notice_of(*this, 0)) {
+      std::cerr << launch::failure_message(*failure) << std::endl;
     }
     return now;
   }

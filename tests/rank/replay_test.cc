@@ -48,7 +48,7 @@ struct ReplayedNetwork final : networks::Gates {
   void leave(plan::ModuleId m) override { note("leave", static_cast<int>(m)); }
   bool gates_backward(plan::ModuleId m) const override { return m == plan::ModuleId{0}; }
   void enter_backward(plan::ModuleId m) override { note("gate", static_cast<int>(m)); }
-  ReplayEvents events() {
+  ReplayCallbacks events() {
     return {.gates = *this,
             .ready = [this](plan::ParameterId p) { note("ready", static_cast<int>(p)); },
             .gate_wait_ns = [this] { return gate_wait_ns; }};

@@ -74,7 +74,7 @@ TEST(Trainer, MovesWhileItWaitsForOthersToSetUp) {
     TrainerOptions options;
     plan::AlphaBeta& times = options.alpha_beta.emplace();
     times.world = 2;
-    times.all_reduce = plan::line_of(1e-4, 1e-9);
+    times.all_reduce = plan::alpha_beta_time_of(1e-4, 1e-9);
     const Trainer trainer(small_case("mlp", "mg-wfbp"), held, options);
     EXPECT_EQ(ended, 4U);
   });

@@ -29,7 +29,7 @@ TEST(Trace, EachRepetitionHasAFileOfItsOwn) {
 }
 
 TEST(Trace, AReducersTransferLiesInItsStep) {
-  Recording recording;
+  RankRecording recording;
   recording.phases = {{.forward = true, .step = 7, .start_ns = 100, .end_ns = 150},
                       {.forward = false, .step = 7, .start_ns = 150, .end_ns = 300},
                       {.forward = true, .step = 8, .start_ns = 300, .end_ns = 350}};
@@ -54,7 +54,7 @@ TEST(Trace, ATransferHasItsBytesAndAWaitNamesIt) {
   setup.buffers.emplace_back();
   setup.buffers.front().elements = 10;
   setup.communicators.push_back({.name = "all", .members = {0, 1}});
-  Recording recording;
+  RankRecording recording;
   recording.ops = {
       {.ref = {4, 0}, .start_ns = 150, .end_ns = 170},
       {.ref = {4, 0}, .kind = execution::OpSpan::Kind::kWait, .start_ns = 160, .end_ns = 170}};
@@ -94,7 +94,7 @@ TEST(Trace, AnExchangeIsATransferOfTheBytesThatItSends) {
   setup.buffers.emplace_back();
   setup.buffers.front().elements = 20;
   setup.communicators.push_back({.name = "all", .members = {0, 1, 2}});
-  Recording recording;
+  RankRecording recording;
   recording.ops = {{.ref = {0, 0}, .start_ns = 0, .end_ns = 5}};
   recording.plan_of = [&](plan::Step) -> const plan::CommPlan& { return plan; };
   const auto spans = spans_of(recording, {}, setup, 0, 0);

@@ -9,10 +9,10 @@ namespace paceline::rank {
 namespace {
 
 TEST(BusyMachine, IsOneWhoseLoadOthersBringAboveItsCores) {
-  EXPECT_FALSE(busy_warning("a", 2.4, 2, 2)) << "this program's own";
-  EXPECT_FALSE(busy_warning("a", 1.9, 2, 0)) << "a core is left";
-  EXPECT_FALSE(busy_warning("a", 4.5, 2, 4)) << "four ranks on two cores";
-  const auto busy = busy_warning("a", 5.4, 2, 2);
+  EXPECT_FALSE(busy_host_warning("a", 2.4, 2, 2)) << "this program's own";
+  EXPECT_FALSE(busy_host_warning("a", 1.9, 2, 0)) << "a core is left";
+  EXPECT_FALSE(busy_host_warning("a", 4.5, 2, 4)) << "four ranks on two cores";
+  const auto busy = busy_host_warning("a", 5.4, 2, 2);
   ASSERT_TRUE(busy);
   EXPECT_EQ(busy->code, "busy-machine");
   EXPECT_EQ(busy->seen, "a load average above 4 on 2 cores of a, at most 2 of it by this program");
@@ -25,11 +25,11 @@ TEST(BusyMachine, IsKnownByTheEnvironmentOfEachHost) {
   environment.hosts[1].host = "b";
   environment.hosts[1].facts = {{"cores", "4"}, {"load_average", "4000 1 1"}};
   const int own = 2000;  // so that this machine's own load is none
-  const auto busy = busy_machine(environment, "here", own);
+  const auto busy = busy_machine_warning(environment, "here", own);
   ASSERT_TRUE(busy);
   EXPECT_NE(busy->seen.find("above 2048 on 4 cores of b"), std::string::npos);
   environment.hosts.pop_back();
-  EXPECT_FALSE(busy_machine(environment, "here", own));
+  EXPECT_FALSE(busy_machine_warning(environment, "here", own));
 }
 
 TEST(BusyMachine, ThreadsOfProgramsOutsideAreAsManyAsTheCores) {
@@ -48,9 +48,9 @@ TEST(AboveLine, IsAnOperationThatIsFasterThanAPlainStream) {
   record.iteration_ns = {2000};
   record.line_bytes_per_s = 2e9;
   record.wire_bytes = 3000;
-  EXPECT_FALSE(above_line(record));
+  EXPECT_FALSE(above_line_rate_warning(record));
   record.wire_bytes = 5000;
-  const auto warning = above_line(record);
+  const auto warning = above_line_rate_warning(record);
   ASSERT_TRUE(warning);
   EXPECT_EQ(warning->code, "above-line");
 }

@@ -11,7 +11,7 @@ namespace {
 
 std::optional<records::Warning> warning_of(const char* strategy, int warmup, int steps) {
   const auto planner = strategies::make_planner(strategies::parse_strategy(strategy));
-  return partial_period(*planner, strategies::smallest_job(2), warmup, steps);
+  return partial_period_warning(*planner, strategies::smallest_job(2), warmup, steps);
 }
 
 TEST(PartialPeriod, IsSaidOfWindowsThatAreNoWholePeriods) {

@@ -20,7 +20,7 @@ _KNOWN = {
 
 def output(rank=0, **known) -> Output:
     """The reader of a command of two ranks, with a window of one step and two, but for `known`."""
-    return Output(Case({**dict.fromkeys(case_keys.ALWAYS), "label": "", "discard": False, **_KNOWN, **known}), rank)
+    return Output(Case({**dict.fromkeys(case_keys.REQUIRED_KEYS), "label": "", "discard": False, **_KNOWN, **known}), rank)
 
 
 def taken(lines, rank=0, now_ns=0, **known) -> Output:

@@ -10,7 +10,7 @@ import nccl_log
 from paceline.readers import nccl_tests, table
 from paceline.readers.checks import Invalid
 from paceline.readers.lines import Source
-from paceline.readers.record import found_wrong
+from paceline.readers.record import has_wrong_values
 
 # What the file says once: settings that no option repeats, wrong elements, hosts, the name of a device.
 ONCE = {"warmup", "mean_of", "wrong_elements", "warnings", "ranks_per_host", "engine", "formula", "environment"}
@@ -174,13 +174,13 @@ class Right(unittest.TestCase):
     def test_wrong_values(self):
         bad = [row("all_reduce_perf", 8, 2**20, wrong=3.0)]
         (one,) = read(document(version=2, rows=bad, out_of_bounds={"count": 1, "okay": "false"}))
-        self.assertEqual((one["wrong_elements"], found_wrong(one)), (3, True))
+        self.assertEqual((one["wrong_elements"], has_wrong_values(one)), (3, True))
         (one, _) = read(document(version=2, out_of_bounds={"count": 1, "okay": "false"}))
-        self.assertTrue(found_wrong(one))
+        self.assertTrue(has_wrong_values(one))
         unchecked = [row("all_reduce_perf", 8, 2**20, wrong=None)]
         (one,) = read(document(version=2, rows=unchecked))
         self.assertIsNone(one["wrong_elements"])
-        self.assertFalse(found_wrong(one))
+        self.assertFalse(has_wrong_values(one))
 
     def test_several_files_joined(self):
         whole = text(document()) + text(document("broadcast_perf"))  # the program ends no line

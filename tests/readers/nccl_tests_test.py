@@ -9,7 +9,7 @@ import mutations
 from nccl_log import FACTOR, HEAD, devices, log, row, sizes, text
 from paceline.readers import nccl_tests
 from paceline.readers.checks import Invalid
-from paceline.readers.record import WRONG_VALUES, found_wrong
+from paceline.readers.record import WRONG_VALUES, has_wrong_values
 
 DATA = Path(__file__).parent / "data" / "nccl_tests"
 # What such a log says once: the settings, #wrong, each rank's host and device, what a warning tells of it.
@@ -267,10 +267,10 @@ class Wrong(unittest.TestCase):
                 text(log("all_reduce_perf", ["a"] * 4, rows, footer=("1 FAILED",)))
             )
             self.assertEqual(
-                [found_wrong(one) for one in records], [False] * 3 + [True]
+                [has_wrong_values(one) for one in records], [False] * 3 + [True]
             )
         records = read(of("error_column.txt").replace("0 OK", "2 FAILED"))
-        self.assertEqual([found_wrong(one) for one in records], [True] * 3)
+        self.assertEqual([has_wrong_values(one) for one in records], [True] * 3)
         self.assertIn("2 results", records[0]["warnings"][-1]["seen"])
         self.assertEqual(records[0]["warnings"][-1]["code"], WRONG_VALUES)
 
@@ -279,7 +279,7 @@ class Wrong(unittest.TestCase):
         cut = right[: right.index("# Out of bounds")]
         place = re.search(r"\de-\d\d\n", cut)
         marked = read(cut[: place.start()] + "3e+02*\n" + cut[place.end() :])
-        self.assertEqual([found_wrong(one) for one in marked], [True, False, False])
+        self.assertEqual([has_wrong_values(one) for one in marked], [True, False, False])
         self.assertIn("some wrong elements in place", marked[0]["warnings"][-1]["seen"])
         self.rejects(cut[: place.start()] + "many\n" + cut[place.end() :], "'many' is not a relative difference")
 

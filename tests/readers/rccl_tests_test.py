@@ -8,7 +8,7 @@ import nccl_log
 from paceline.readers import rccl_tests, table
 from paceline.readers.checks import Invalid
 from paceline.readers.lines import Source
-from paceline.readers.record import found_wrong
+from paceline.readers.record import has_wrong_values
 
 NAMES = {
     "AllReduce": "all_reduce_perf",
@@ -121,7 +121,7 @@ class Right(unittest.TestCase):
             self.assertEqual([one["in_place"] for one in found], [None] * 3)
 
     def test_wrong_values(self):
-        self.assertTrue(found_wrong(read(as_csv(rows(wrong="7")))[0]))
+        self.assertTrue(has_wrong_values(read(as_csv(rows(wrong="7")))[0]))
         self.assertIsNone(read(as_json(rows(wrong="N/A")))[0]["wrong_elements"])
 
 

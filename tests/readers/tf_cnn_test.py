@@ -6,7 +6,7 @@ import unittest
 import mutations
 from paceline.readers import table, tf_cnn
 from paceline.readers.checks import Invalid
-from paceline.readers.record import found_wrong
+from paceline.readers.record import has_wrong_values
 
 # The lines of tensorflow/benchmarks, scripts/tf_cnn_benchmarks/benchmark_cnn.py; the head and the form of the rates
 # are those of bytedance/byteps, issue 29, and horovod/horovod, issue 466, with other numbers.
@@ -80,7 +80,7 @@ class TfCnn(unittest.TestCase):
 
     def test_a_loss_that_is_no_number(self):
         (one,) = read(LOG.replace("7.611", "nan"))
-        self.assertTrue(found_wrong(one))
+        self.assertTrue(has_wrong_values(one))
 
     def test_a_run_without_its_end(self):
         source = mutations.source_of(LOG[: LOG.index("total images")])

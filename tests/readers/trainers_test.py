@@ -8,7 +8,7 @@ import mutations
 from paceline.readers import hf_trainer, megatron, table, torchtitan
 from paceline.readers.checks import Invalid
 from paceline.readers.lines import Source
-from paceline.readers.record import found_wrong
+from paceline.readers.record import has_wrong_values
 
 # A loss is said once, and so is what the head says; a damaged loss may be "nan".
 ONCE = {"training", "warnings"}
@@ -139,7 +139,7 @@ class SeveralRanks(unittest.TestCase):
     def test_a_loss_of_any_rank_that_is_no_number(self):
         both = [f"[rank{rank}]:{line}" for line in megatron_log().split("\n") for rank in (0, 1)]
         (one,) = read(megatron, "\n".join([*both[:-1], both[-1].replace("2.400025E+00", "nan")]))
-        self.assertTrue(found_wrong(one))
+        self.assertTrue(has_wrong_values(one))
 
 
 class Recognized(unittest.TestCase):
@@ -156,14 +156,14 @@ class Megatron(unittest.TestCase):
         stated = one["configuration"]
         self.assertEqual((stated["ranks"], stated["batch_size"], stated["dtype"]), (16, 4, "bf16"))
         self.assertEqual((stated["sequence_length"], stated["warmup_steps"], stated["momentum"]), (4096, None, None))
-        self.assertFalse(found_wrong(one))
+        self.assertFalse(has_wrong_values(one))
 
     def test_iterations_that_found_no_number(self):
         bad = megatron_line(11, 1270.5, **{"number of nan iterations": "  1"})
         (one,) = read(megatron, megatron_log() + "\n" + bad)
-        self.assertTrue(found_wrong(one))
+        self.assertTrue(has_wrong_values(one))
         (one,) = read(megatron, megatron_log() + "\n" + megatron_line(11, 1270.5, **{"lm loss": "nan"}))
-        self.assertTrue(found_wrong(one))
+        self.assertTrue(has_wrong_values(one))
 
     def test_contradictions(self):
         for line, why in (
@@ -349,9 +349,9 @@ class HfTrainer(unittest.TestCase):
     def test_a_loss_that_is_no_number(self):
         for old in ("'loss': 0.5", "'train_loss': 0.4"):
             (one,) = read(hf_trainer, HF.replace(old, old.split()[0] + " nan"))
-            self.assertTrue(found_wrong(one), old)
+            self.assertTrue(has_wrong_values(one), old)
         (one,) = read(hf_trainer, HF.replace("'grad_norm': 1.25", "'grad_norm': nan"))
-        self.assertFalse(found_wrong(one))
+        self.assertFalse(has_wrong_values(one))
         self.assertEqual(one["training"]["last_loss"], 0.5)
 
     def test_forms_of_the_head(self):

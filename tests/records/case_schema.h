@@ -40,16 +40,17 @@ inline ordered_json schema() {
   ordered_json properties = ordered_json::object();
   for (const Field& field : fields()) {
     const std::string name(field.json_name());
-    const Form form = field.json.form;
-    if (form != Form::kIfUnusual) {
+    const JsonForm form = field.json.form;
+    if (form != JsonForm::kUnlessDefault) {
       required.push_back(name);
     }
     ordered_json& property = properties[name] = std::visit(JsonSchema{field}, default_value(field));
-    if (form == Form::kStated || form == Form::kOrNull) {
+    if (form == JsonForm::kStated || form == JsonForm::kOrNull) {
       property["type"] = {property["type"], "null"};
     }
     property["description"] = field.help;
-    property["default"] = form == Form::kOrNull ? ordered_json() : json_of(default_value(field));
+    property["default"] =
+        form == JsonForm::kOrNull ? ordered_json() : json_of(default_value(field));
   }
   return {{"description",
            "What was asked for. A key that has null among its types beside its own is null where "

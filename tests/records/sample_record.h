@@ -68,22 +68,22 @@ inline RunRecord full_record() {
 inline RunRecord predicted_record() {
   RunRecord r = full_record();
   r.source = Source::kPredicted;
-  r.predicted = Predicted{.training_ranks = 4,
-                          .bound = {.step_ns = 251'638'001,
-                                    .compute_ns = 251'638'001,
-                                    .wire_ns = 158'150'002,
-                                    .sharper_ns = 9'007'199'254'740'993,
-                                    .crosses_step = true,
-                                    .algorithm = "ring"},
-                          .error_bar = ErrorBar{.share = 0.1 + 0.2,
-                                                .low_ns = 70'000'003,
-                                                .high_ns = 130'000'004,
-                                                .level = 0.9,
-                                                .validated = true,
-                                                .of = "merged",
-                                                .how = "BSP on a ring",
-                                                .cells = 57,
-                                                .why = "engine gloo"}};
+  r.predicted = PredictionDetails{.training_ranks = 4,
+                                  .bound = {.step_ns = 251'638'001,
+                                            .compute_ns = 251'638'001,
+                                            .wire_ns = 158'150'002,
+                                            .sharper_ns = 9'007'199'254'740'993,
+                                            .crosses_step = true,
+                                            .algorithm = "ring"},
+                                  .error_bar = ErrorBar{.share = 0.1 + 0.2,
+                                                        .low_ns = 70'000'003,
+                                                        .high_ns = 130'000'004,
+                                                        .level = 0.9,
+                                                        .validated = true,
+                                                        .of = "merged",
+                                                        .how = "BSP on a ring",
+                                                        .cells = 57,
+                                                        .why = "engine gloo"}};
   return r;
 }
 

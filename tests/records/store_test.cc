@@ -183,7 +183,7 @@ TEST_F(Store, CompletedHoldsCasesWithoutErrorsAndReasonsOfThoseThatCannotRun) {
   absent.run = 4;
   absent.error = "jax is not installed here";
   absent.status = "not-installed";
-  const auto done = completed(std::vector{full_record(), failed, absent});
+  const auto done = completed_runs(std::vector{full_record(), failed, absent});
   EXPECT_EQ(done.size(), 2u);
   EXPECT_TRUE(done.contains({absent.configuration.key() + *absent.error, 4}));
   EXPECT_TRUE(done.contains({full_record().configuration.key(), 2}));

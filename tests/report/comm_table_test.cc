@@ -9,8 +9,8 @@
 namespace paceline::report {
 namespace {
 
-std::string rendered(std::string_view format, std::span<const records::CommRecord> records) {
-  return rendered(format, comm_output(records, {}));
+std::string render_output(std::string_view format, std::span<const records::CommRecord> records) {
+  return render_output(format, comm_output(records, {}));
 }
 
 records::CommRecord sample() {
@@ -34,7 +34,7 @@ TEST(CommRecord, BandwidthsAreThoseOfNcclTests) {
   EXPECT_DOUBLE_EQ(r.algorithm_bandwidth(), 2e9);
   EXPECT_DOUBLE_EQ(r.bus_bandwidth(), 3e9);  // 2 (4 - 1) / 4
   EXPECT_DOUBLE_EQ(r.wire_bandwidth(), 3e9);
-  EXPECT_DOUBLE_EQ(r.line_share().value(), 0.5);
+  EXPECT_DOUBLE_EQ(r.line_rate_fraction().value(), 0.5);
   EXPECT_DOUBLE_EQ(records::bus_factor("reduce-scatter", 4), 0.75);
   EXPECT_DOUBLE_EQ(records::bus_factor("all-gather", 4), 0.75);
   EXPECT_DOUBLE_EQ(records::bus_factor("broadcast", 4), 1);
@@ -54,7 +54,7 @@ TEST(CommRecord, WhatIsNotKnownIsNull) {
   const auto unknown = records::to_json(r, {});
   EXPECT_TRUE(unknown.at("valid").is_null());
   EXPECT_FALSE(records::comm_record_from(unknown).valid.has_value());
-  EXPECT_TRUE(rendered("csv", {{r}}).ends_with(",0,,,,\n"));
+  EXPECT_TRUE(render_output("csv", {{r}}).ends_with(",0,,,,\n"));
   EXPECT_EQ(json.at("iteration_ns").size(), 3U);
   EXPECT_EQ(json.at("duration_ns").at("p50"), 2e6);
 }
@@ -64,7 +64,7 @@ TEST(CommTable, SaysThatAnotherProgramsTimeIsAMean) {
   r.iteration_ns = {2'000'000};
   r.mean_of = 20;
   r.formula = "mean";
-  const std::string text = rendered("table", {{r}});
+  const std::string text = render_output("table", {{r}});
   EXPECT_NE(text.find("the program's mean of 20 iterations"), std::string::npos);
   EXPECT_EQ(text.find("slowest rank"), std::string::npos);
   EXPECT_EQ(text.find("median"), std::string::npos);
@@ -73,7 +73,7 @@ TEST(CommTable, SaysThatAnotherProgramsTimeIsAMean) {
 TEST(CommTable, SaysWhatAnotherProgramsTimesAre) {
   records::CommRecord r = sample();
   r.formula = "durations on rank 1; bandwidth: size / median";
-  const std::string text = rendered("table", {{r}});
+  const std::string text = render_output("table", {{r}});
   EXPECT_NE(text.find("3 values: durations on rank 1\n"), std::string::npos) << text;
   EXPECT_NE(text.find("wire: what a ring sends of a rank"), std::string::npos);
 }
@@ -84,7 +84,7 @@ TEST(CommTable, TellsReductionsTypesAndRanksApart) {
   records[2].op = "sum";
   records[2].dtype = "half";
   records[3].ranks_per_host = {4};
-  const std::string text = rendered("table", records);
+  const std::string text = render_output("table", records);
   for (const char* title : {"all-reduce, 4 ranks (2+2), gloo on cpu, fp32",
                             "all-reduce of a sum, 4 ranks (2+2), gloo on cpu, fp32",
                             "all-reduce of a sum, 4 ranks (2+2), gloo on cpu, half",
@@ -98,7 +98,7 @@ TEST(CommTable, TheCpusTimeIsNoBandwidth) {
   r.iteration_ns = {3'100};
   r.formula = "mean";
   r.clock = "cpu";
-  const std::string text = rendered("table", {{r}});
+  const std::string text = render_output("table", {{r}});
   EXPECT_NE(text.find(", CPU time\n"), std::string::npos) << text;
   EXPECT_NE(text.find("of the CPU alone"), std::string::npos) << text;
   EXPECT_EQ(text.find("alg:"), std::string::npos) << text;
@@ -112,7 +112,7 @@ TEST(CommTable, ShowsARowPerSizeAndWhatIsWrongWithIt) {
   wrong.bytes = 8 << 20;
   wrong.wrong_elements = 3;
   const std::vector<records::CommRecord> records{sample(), wrong};
-  const std::string text = rendered("table", records);
+  const std::string text = render_output("table", records);
   EXPECT_NE(text.find("all-reduce, 4 ranks (2+2), gloo on cpu, fp32"), std::string::npos);
   EXPECT_NE(text.find("4000000 B  1200    2000"), std::string::npos) << text;
   EXPECT_NE(text.find("\n    8 MiB"), std::string::npos);
@@ -121,7 +121,7 @@ TEST(CommTable, ShowsARowPerSizeAndWhatIsWrongWithIt) {
 }
 
 TEST(CommTable, MarkdownHasTheRowsAndNotes) {
-  const std::string text = rendered("markdown", {{sample()}});
+  const std::string text = render_output("markdown", {{sample()}});
   EXPECT_NE(text.find("### all-reduce, 4 ranks (2+2), gloo on cpu, fp32\n"), std::string::npos)
       << text;
   EXPECT_NE(text.find("\n| 4000000 B | 1200 | 2000 |"), std::string::npos) << text;
@@ -130,12 +130,12 @@ TEST(CommTable, MarkdownHasTheRowsAndNotes) {
 
 TEST(CommTable, CsvAndJsonHoldEveryRecord) {
   const std::vector<records::CommRecord> records{sample(), sample()};
-  const std::string csv = rendered("csv", records);
+  const std::string csv = render_output("csv", records);
   EXPECT_EQ(std::ranges::count(csv, '\n'), 3);
   EXPECT_NE(csv.find("all-reduce,4000000,4,gloo,cpu,fp32,,3,1000.000,"), std::string::npos);
-  const auto json = nlohmann::json::parse(rendered("json", records));
+  const auto json = nlohmann::json::parse(render_output("json", records));
   EXPECT_EQ(json.size(), 2U);
-  EXPECT_THROW(rendered("tables", records), UsageError);
+  EXPECT_THROW(render_output("tables", records), UsageError);
 }
 
 }  // namespace

@@ -108,12 +108,12 @@ inline std::vector<records::RunRecord> fixed_predictions() {
     records.push_back(fixed_record({"", "ddp", ranks, 100.0 + ranks}));
     records::RunRecord& r = records.back();
     r.source = records::Source::kPredicted;
-    r.predicted = records::Predicted{.training_ranks = ranks,
-                                     .bound = {.step_ns = 90'000'000,
-                                               .compute_ns = 90'000'000,
-                                               .wire_ns = 40'000'000,
-                                               .algorithm = "ring"},
-                                     .error_bar = bar};
+    r.predicted = records::PredictionDetails{.training_ranks = ranks,
+                                             .bound = {.step_ns = 90'000'000,
+                                                       .compute_ns = 90'000'000,
+                                                       .wire_ns = 40'000'000,
+                                                       .algorithm = "ring"},
+                                             .error_bar = bar};
   };
   records::ErrorBar bar{.share = 0.075,
                         .low_ns = 96'200'000,

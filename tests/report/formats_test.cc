@@ -224,8 +224,8 @@ TEST(Markdown, ShowsAHostileLabelAsItIs) {
 }
 
 TEST(Layout, BreaksWordsUnderTheirHead) {
-  EXPECT_EQ(hanging("a: ", "one two three", 10), "a: one two\n   three\n");
-  EXPECT_EQ(hanging("a: ", "unbreakable-word", 5), "a: unbreakable-word\n");
+  EXPECT_EQ(with_hanging_indent("a: ", "one two three", 10), "a: one two\n   three\n");
+  EXPECT_EQ(with_hanging_indent("a: ", "unbreakable-word", 5), "a: unbreakable-word\n");
 }
 
 // One table with all that a table may have, in both forms for readers.
@@ -328,11 +328,11 @@ TEST(Layout, CountsCharactersNotBytes) {
 }
 
 // 40 MB saved in 32 ms: 1.25 GB/s, 10 Gbit/s.
-TEST(Coding, HasTheBreakEvenBandwidthInEveryFormat) {
+TEST(CodingCost, HasTheBreakEvenBandwidthInEveryFormat) {
   std::vector<records::RunRecord> both{fixed_record({"fusion", "fusion", 2, 1}),
                                        fixed_record({"sign", "fusion+sign", 2, 1})};
   records::RunRecord& coded = both[1];
-  coded.coding = records::Coding{.ns_per_step = 32'000'000, .plain_bytes_per_step = 41'000'000};
+  coded.coding = records::CodingCost{.ns_per_step = 32'000'000, .plain_bytes_per_step = 41'000'000};
   coded.wire.measured_per_step = 1'000'000;
   coded.training = records::Training{1.5};
   coded.configuration.link = "8Gbit,50us";

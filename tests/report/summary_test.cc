@@ -52,7 +52,7 @@ TEST(Summary, RateOfAPredictionIsOfAllRanksThatTrain) {
   RunRecord few = alternating();
   few.source = records::Source::kPredicted;
   few.configuration.ranks = 5000;  // a thousand servers
-  few.predicted = records::Predicted{.training_ranks = 4000, .bound = {}};
+  few.predicted = records::PredictionDetails{.training_ranks = 4000, .bound = {}};
   const CaseSummary row = only_row({few});
   EXPECT_DOUBLE_EQ(row.examples_per_s->value, 4000 * 32 * 2 / 0.64);
   EXPECT_DOUBLE_EQ(*row.examples_per_s_per_rank(), 100);
@@ -158,7 +158,7 @@ TEST(Summary, RepetitionsMakeOneRowWithAnIntervalOverRuns) {
   const CaseSummary& row = tables.at(0).rows[1];
   EXPECT_EQ(row.step_s->runs, 4u);
   EXPECT_EQ(row.step_s->steps, 40u);
-  EXPECT_EQ(row.efficiency->basis, stats::Basis::kRuns);
+  EXPECT_EQ(row.efficiency->basis, stats::IntervalBasis::kRuns);
   EXPECT_TRUE(row.efficiency->interval->contains(row.efficiency->value));
 }
 

@@ -29,11 +29,11 @@ records::RunRecord record() {
       s.examples_of_step.push_back(step < 10 ? 9 : 7);
     }
     if (rank < 2) {
-      s.lookups = records::Lookups{.rows = 1000,
-                                   .distinct = {900},
-                                   .id_bytes = 7400,
-                                   .row_bytes = 230'600,
-                                   .gradient_bytes = 230'600};
+      s.lookups = records::LookupCounts{.rows = 1000,
+                                        .distinct = {900},
+                                        .id_bytes = 7400,
+                                        .row_bytes = 230'600,
+                                        .gradient_bytes = 230'600};
     }
     r.ranks.push_back(s);
   }

@@ -4,7 +4,7 @@
 import csv
 import unittest
 
-from paceline.reports.facts import facts_of, merged
+from paceline.reports.facts import facts_of, merged_facts
 from paceline.reports.markdown import escaped, printable
 from report_case import PUBLISHED, ROOT, ReportCase, failed, measured, with_facts
 
@@ -195,7 +195,7 @@ class Facts(ReportCase):
 
     def test_each_value_is_named_once(self):
         runs = [{"data": "a"}, {"data": ""}, {"data": "b"}, {"data": "a"}, {"world": "1"}, {"world": "2"}]
-        self.assertEqual(merged(runs), ({"data": "a or b", "world": "1"}, {"data"}))
+        self.assertEqual(merged_facts(runs), ({"data": "a or b", "world": "1"}, {"data"}))
 
 
 class Texts(unittest.TestCase):

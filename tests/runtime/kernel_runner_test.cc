@@ -129,7 +129,7 @@ TEST_F(KernelRunnerTest, RowsAreDrawnOnceBeforeTheFirstStepWithBeats) {
                                      .rows = 4,
                                      .dim = 2,
                                      .placement = strategies::TablePlacement::kRowRange};
-  const auto numbers = strategies::numbers_of(job, 0);
+  const auto numbers = strategies::encode_job(job, 0);
   int told = 0;
   KernelRunner runner({}, flat(true), {},
                       /*seed=*/42,

@@ -21,7 +21,7 @@ Slice all_of(const Setup& setup, const std::string& name) {
 
 Setup with_boxes(const PlanInput& input, int boxes) {
   SetupBuilder builder(input, {input.model.ready_order});
-  builder.add_world(kOn);
+  builder.add_world_communicator(kOn);
   Setup setup = std::move(builder).finish();
   const Elements elements = all_of(setup, std::string(kValues)).count;
   for (int i = 0; i < boxes; ++i) {

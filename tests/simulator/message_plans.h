@@ -21,7 +21,7 @@ class Neighbors final : public plan::Planner {
   plan::CommPlan plan(const plan::PlanInput& input, const plan::Setup& setup,
                       plan::Variant variant) const override;
   plan::Symmetry symmetry(const plan::PlanInput& input) const override {
-    return plan::in_a_ring(input.world);
+    return plan::symmetry_in_a_ring(input.world);
   }
 
  private:
@@ -37,7 +37,7 @@ class OnePeer final : public plan::Planner {
   plan::CommPlan plan(const plan::PlanInput& input, const plan::Setup& setup,
                       plan::Variant variant) const override;
   plan::Symmetry symmetry(const plan::PlanInput& input) const override {
-    return plan::in_a_ring(input.world);
+    return plan::symmetry_in_a_ring(input.world);
   }
 };
 
@@ -52,7 +52,7 @@ class Servers final : public plan::Planner {
   plan::CommPlan plan(const plan::PlanInput& input, const plan::Setup& setup,
                       plan::Variant variant) const override;
   plan::Symmetry symmetry(const plan::PlanInput& input) const override {
-    return plan::any_order(input.world - servers_);
+    return plan::symmetry_in_any_order(input.world - servers_);
   }
 
  private:

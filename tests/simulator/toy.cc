@@ -23,7 +23,7 @@ plan::PlanInput toy_input(int layers, plan::Rank world) {
   }
   input.profile = toy_costs(input).profile;
   input.alpha_beta = plan::AlphaBeta{};
-  input.alpha_beta->all_reduce = plan::line_of(1e-6, 1e-9);
+  input.alpha_beta->all_reduce = plan::alpha_beta_time_of(1e-6, 1e-9);
   return input;
 }
 

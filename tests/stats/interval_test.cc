@@ -50,7 +50,7 @@ TEST(MedianOfRuns, WithSixRunsIsBetweenTheSmallestAndTheLargest) {
   const auto estimate = median_of_runs(runs);
   EXPECT_EQ(estimate->value, 3.5);
   EXPECT_EQ(estimate->interval, (Interval{1, 9}));
-  EXPECT_EQ(estimate->basis, Basis::kRuns);
+  EXPECT_EQ(estimate->basis, IntervalBasis::kRuns);
   EXPECT_EQ(estimate->runs, 6U);
 }
 
@@ -62,7 +62,7 @@ TEST(MedianOfRuns, WithThreeRunsIsStudentsTOfTheirLogarithms) {
   const double factor = std::exp2(4.302653 / std::sqrt(3));
   EXPECT_NEAR(estimate->interval->low, 4 / factor, 1e-6);
   EXPECT_NEAR(estimate->interval->high, 4 * factor, 1e-5);
-  EXPECT_EQ(estimate->basis, Basis::kRuns);
+  EXPECT_EQ(estimate->basis, IntervalBasis::kRuns);
 }
 
 // Mean 3, s = 1, n = 3: 3 +- 4.3027 / sqrt(3).
@@ -85,7 +85,7 @@ TEST(MedianOfRuns, WithOneRunSpeaksOfThatRunOnly) {
   Random random(1);
   const Case runs{simulated(random, 50, 0, normal_noise)};
   const auto estimate = median_of_runs(runs);
-  EXPECT_EQ(estimate->basis, Basis::kWithinRun);
+  EXPECT_EQ(estimate->basis, IntervalBasis::kWithinRun);
   EXPECT_EQ(estimate->value, median(runs[0]));
   EXPECT_TRUE(estimate->interval->contains(estimate->value));
 }
@@ -212,7 +212,7 @@ TEST(RatioOfMedians, IsTheRatioOfTheMedians) {
   const auto estimate = ratio_of_medians(Case{{6, 8, 7}}, Case{{2, 1, 9}, {3}});
   EXPECT_EQ(estimate->value, 7 / 2.5);
   EXPECT_EQ(estimate->interval, std::nullopt);
-  EXPECT_EQ(estimate->basis, Basis::kWithinRun);
+  EXPECT_EQ(estimate->basis, IntervalBasis::kWithinRun);
   EXPECT_FALSE(ratio_of_medians(Case{}, Case{{1}}).has_value());
 }
 
@@ -224,7 +224,7 @@ TEST(RatioOfMedians, WithThreeRunsIsWelchOnLogarithms) {
   const double half = student_t_quantile(0.95, 4) * std::sqrt(2.0 / 3);
   EXPECT_NEAR(std::log(estimate->interval->high), std::log(2) + half, 1e-9);
   EXPECT_NEAR(std::log(estimate->interval->low), std::log(2) - half, 1e-9);
-  EXPECT_EQ(estimate->basis, Basis::kRuns);
+  EXPECT_EQ(estimate->basis, IntervalBasis::kRuns);
 }
 
 // Welch's degrees are rounded down, so few runs are covered a little more.
@@ -274,7 +274,7 @@ TEST(Paired, WithinARunBootstrapsBothSides) {
     const Case with{simulated(random, 30, 0, normal_noise)};
     const Case without{simulated(random, 30, 0, normal_noise)};
     const auto estimate = paired_difference(with, without, {.resamples = kResamples, .seed = seed});
-    EXPECT_EQ(estimate->basis, Basis::kWithinRun);
+    EXPECT_EQ(estimate->basis, IntervalBasis::kWithinRun);
     return estimate->interval->contains(0);
   });
   EXPECT_NEAR(share, 0.96, 0.01 + binomial_error(0.95, kDraws));
@@ -285,7 +285,7 @@ TEST(CenterOfPairs, DoesNotSeeADrift) {
   const Case drift{{4, -4, 4, -4, 4, -4, 4, -4}};
   const auto estimate = center_of_pairs(drift);
   EXPECT_EQ(estimate->value, 0);
-  EXPECT_EQ(estimate->basis, Basis::kWithinRun);
+  EXPECT_EQ(estimate->basis, IntervalBasis::kWithinRun);
   EXPECT_EQ(estimate->interval, (Interval{-4, 4}));
 }
 
@@ -295,7 +295,7 @@ TEST(CenterOfPairs, SumsUpEachRunFirst) {
   const auto estimate = center_of_pairs(runs);
   EXPECT_EQ(estimate->value, 5);
   EXPECT_EQ(estimate->runs, 3u);
-  EXPECT_EQ(estimate->basis, Basis::kRuns);
+  EXPECT_EQ(estimate->basis, IntervalBasis::kRuns);
   // Student's t of 2 degrees: 6 +- 4.3027 sqrt(21 / 3).
   EXPECT_NEAR(estimate->interval->low, 6 - 4.302653 * std::sqrt(7), 1e-5);
   EXPECT_NEAR(estimate->interval->high, 6 + 4.302653 * std::sqrt(7), 1e-5);

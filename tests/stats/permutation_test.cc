@@ -15,8 +15,8 @@ namespace {
 
 constexpr double kExact = 1e-12;
 
-std::vector<Unit> pairs(const std::vector<std::vector<double>>& differences) {
-  std::vector<Unit> units;
+std::vector<LabeledRun> pairs(const std::vector<std::vector<double>>& differences) {
+  std::vector<LabeledRun> units;
   for (std::size_t block = 0; block < differences.size(); ++block) {
     const std::vector<double>& d = differences[block];
     units.push_back({block, true, d});
@@ -25,8 +25,9 @@ std::vector<Unit> pairs(const std::vector<std::vector<double>>& differences) {
   return units;
 }
 
-std::vector<Unit> two_groups(const std::vector<double>& base, const std::vector<double>& test) {
-  std::vector<Unit> units;
+std::vector<LabeledRun> two_groups(const std::vector<double>& base,
+                                   const std::vector<double>& test) {
+  std::vector<LabeledRun> units;
   for (const double value : base) {
     units.push_back({0, false, {value}});
   }
@@ -37,13 +38,13 @@ std::vector<Unit> two_groups(const std::vector<double>& base, const std::vector<
 }
 
 /// The same with the middle rank of each value in its place.
-std::vector<Unit> ranked(std::vector<Unit> units) {
+std::vector<LabeledRun> ranked(std::vector<LabeledRun> units) {
   std::vector<double> sorted;
-  for (const Unit& unit : units) {
+  for (const LabeledRun& unit : units) {
     sorted.push_back(unit.values[0]);
   }
   std::ranges::sort(sorted);
-  for (Unit& unit : units) {
+  for (LabeledRun& unit : units) {
     const auto equal = std::ranges::equal_range(sorted, unit.values[0]);
     unit.values[0] =
         static_cast<double>((equal.begin() - sorted.begin()) + (equal.end() - sorted.begin())) / 2;
@@ -54,7 +55,7 @@ std::vector<Unit> ranked(std::vector<Unit> units) {
 // Independent of the code under test: every labelling of all units as a bit mask, kept where each
 // block has as many tests as it really has; exact when the values are small multiples of 1/64.
 struct BruteForce {
-  std::vector<Unit> units;
+  std::vector<LabeledRun> units;
 
   bool fits(std::uint64_t mask) const {
     std::vector<int> balance(units.size(), 0);
@@ -81,7 +82,7 @@ struct BruteForce {
       }
       double mean = 0;
       int known = 0;
-      for (const Unit& other : units) {
+      for (const LabeledRun& other : units) {
         if (other.block == units[i].block && !std::isnan(other.values[c])) {
           mean += other.values[c];
           ++known;
@@ -144,7 +145,7 @@ struct BruteForce {
   }
 };
 
-void expect_as_brute_force(const std::vector<Unit>& units) {
+void expect_as_brute_force(const std::vector<LabeledRun>& units) {
   const auto expected = BruteForce{units}.run();
   const auto result = permutation_test(units);
   EXPECT_TRUE(result.exact);
@@ -237,9 +238,9 @@ TEST(Permutation, EqualsBruteForceOnPairsOfManyCases) {
 TEST(Permutation, EqualsBruteForceOnUnequalBlocksWithHoles) {
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
     Random random(2, seed);
-    std::vector<Unit> units;
+    std::vector<LabeledRun> units;
     for (int i = 0; i < 13; ++i) {
-      Unit unit{random.below(3), random.below(2) == 1, {}};
+      LabeledRun unit{random.below(3), random.below(2) == 1, {}};
       for (int c = 0; c < 3; ++c) {
         unit.values.push_back(random.below(6) == 0 ? kNoValue
                                                    : 4 + std::round(random.normal() * 16) / 64);

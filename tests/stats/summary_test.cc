@@ -55,7 +55,7 @@ TEST(StepSummary, SummarizesAllRuns) {
 // in 8 s.
 TEST(AggregateRate, IsTheMedianOfTheRatesOfRuns) {
   constexpr std::int64_t kSecond = 1000 * kMs;
-  const std::vector<Window> windows{
+  const std::vector<RunWindow> windows{
       {.step_ns = {{kSecond}}, .samples_per_step = 64},
       {.step_ns = {{2 * kSecond, 2 * kSecond}}, .samples_per_step = 64},
       {.step_ns = {{8 * kSecond}}, .samples_per_step = 64}};
@@ -70,7 +70,7 @@ TEST(AggregateRate, IsTheMedianOfTheRatesOfRuns) {
 
 // The interval of the steps is of the same figure: of the median, too.
 TEST(AggregateRate, OfTwoRunsHasTheIntervalOfTheirMedian) {
-  std::vector<Window> windows(2);
+  std::vector<RunWindow> windows(2);
   for (std::size_t i = 0; i < windows.size(); ++i) {
     windows[i].samples_per_step = 1;
     windows[i].step_ns = {{}};
@@ -89,22 +89,22 @@ TEST(AggregateRate, OfTwoRunsHasTheIntervalOfTheirMedian) {
 }
 
 TEST(AggregateRate, TakesTheWallTimeWhereItIsKnown) {
-  const std::vector<Window> windows{
+  const std::vector<RunWindow> windows{
       {.step_ns = kTurns, .wall_ns = 16 * kMs, .samples_per_step = 4}};
   EXPECT_DOUBLE_EQ(aggregate_rate(windows)->value, 1000);
   // Else the longest rank's own 8 ms, not the 12 ms of the slowest per step.
-  const std::vector<Window> unknown{{.step_ns = kTurns, .samples_per_step = 4}};
+  const std::vector<RunWindow> unknown{{.step_ns = kTurns, .samples_per_step = 4}};
   EXPECT_DOUBLE_EQ(aggregate_rate(unknown)->value, 2000);
 }
 
 TEST(AggregateRate, HasAnIntervalOverRunsFromThreeOn) {
-  std::vector<Window> windows;
+  std::vector<RunWindow> windows;
   for (const std::int64_t ms : {9, 10, 11}) {
     windows.push_back({.step_ns = {{ms * kMs}}, .samples_per_step = 1});
   }
   const auto rate = aggregate_rate(windows);
   EXPECT_DOUBLE_EQ(rate->value, 100);
-  EXPECT_EQ(rate->basis, Basis::kRuns);
+  EXPECT_EQ(rate->basis, IntervalBasis::kRuns);
   EXPECT_TRUE(rate->interval->contains(100));
   EXPECT_FALSE(aggregate_rate({}).has_value());
 }
@@ -114,7 +114,7 @@ TEST(AggregateRate, CoversAtTheNominalRateWithinARun) {
   int hits = 0;
   for (int i = 0; i < kSimulations; ++i) {
     Random random(11, static_cast<std::uint64_t>(i));
-    Window window{.samples_per_step = 10};
+    RunWindow window{.samples_per_step = 10};
     for (int rank = 0; rank < 2; ++rank) {
       auto& steps = window.step_ns.emplace_back();
       for (const double ms : simulated(random, 50, 0, normal_noise)) {
@@ -135,7 +135,8 @@ TEST(AggregateRate, CoversAtTheNominalRateWithinARun) {
 // be longer for that.
 TEST(AggregateRate, HoldsItsValueWhereEachStepIsSlowOnAnotherRank) {
   constexpr std::size_t kRanks = 32;
-  Window window{.step_ns = std::vector<std::vector<std::int64_t>>(kRanks), .samples_per_step = 10};
+  RunWindow window{.step_ns = std::vector<std::vector<std::int64_t>>(kRanks),
+                   .samples_per_step = 10};
   Random random(7, 0);
   for (int pair = 0; pair < 12; ++pair) {
     for (auto& steps : window.step_ns) {
@@ -157,8 +158,8 @@ TEST(AggregateRate, HoldsItsValueWhereEachStepIsSlowOnAnotherRank) {
 }
 
 // A run of one rank whose steps take so many milliseconds.
-Window window_of(const std::vector<std::int64_t>& steps_ms, double samples) {
-  Window window{.step_ns = {{}}, .samples_per_step = samples};
+RunWindow window_of(const std::vector<std::int64_t>& steps_ms, double samples) {
+  RunWindow window{.step_ns = {{}}, .samples_per_step = samples};
   for (const std::int64_t ms : steps_ms) {
     window.step_ns[0].push_back(ms * 1'000'000);
   }
@@ -182,7 +183,7 @@ TEST(ScalingEfficiency, ScalesItsIntervalToo) {
   const std::vector test{window_of({150}, 32), window_of({130}, 32), window_of({140}, 32)};
   const auto whole = scaling_efficiency({base, 1}, {test, 1});
   const auto halved = scaling_efficiency({base, 1}, {test, 2});
-  EXPECT_EQ(whole->basis, Basis::kRuns);
+  EXPECT_EQ(whole->basis, IntervalBasis::kRuns);
   EXPECT_TRUE(whole->interval->contains(whole->value));
   EXPECT_DOUBLE_EQ(halved->interval->low, whole->interval->low / 2);
   EXPECT_DOUBLE_EQ(halved->interval->high, whole->interval->high / 2);
@@ -193,9 +194,9 @@ TEST(ScalingEfficiency, OfOneRunEachHasTheIntervalOfItsSteps) {
   int hits = 0;
   for (int i = 0; i < kSimulations; ++i) {
     Random random(11, static_cast<std::uint64_t>(i));
-    std::vector<Window> runs;
+    std::vector<RunWindow> runs;
     for (const double scale : {1.0, 2.0}) {
-      Window window{.step_ns = {{}}, .samples_per_step = 32};
+      RunWindow window{.step_ns = {{}}, .samples_per_step = 32};
       for (const double ms : simulated(random, 50, 0, normal_noise)) {
         window.step_ns[0].push_back(static_cast<std::int64_t>(scale * ms * 1e6));
       }
@@ -204,7 +205,7 @@ TEST(ScalingEfficiency, OfOneRunEachHasTheIntervalOfItsSteps) {
     const auto found =
         scaling_efficiency({std::span(runs).first(1), 1}, {std::span(runs).last(1), 1},
                            {.resamples = 200, .seed = static_cast<std::uint64_t>(i)});
-    EXPECT_EQ(found->basis, Basis::kWithinRun);
+    EXPECT_EQ(found->basis, IntervalBasis::kWithinRun);
     hits += found->interval->contains(0.5) ? 1 : 0;
   }
   EXPECT_NEAR(hits, 0.95 * kSimulations, kSimulations * binomial_error(0.95, kSimulations));
@@ -212,7 +213,7 @@ TEST(ScalingEfficiency, OfOneRunEachHasTheIntervalOfItsSteps) {
 
 TEST(AggregateRate, StepsMayAddUpToMoreThanAnIntegerHolds) {
   constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
-  Window window;
+  RunWindow window;
   window.step_ns = {{kMost, kMost}};
   window.samples_per_step = 1;
   const auto rate = aggregate_rate(std::vector{window});

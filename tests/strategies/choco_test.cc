@@ -79,7 +79,7 @@ World trained(World x, Step steps, double gamma, double density, const Topology&
       }
     }
     each(x, [&](double& value, auto r, auto p, auto i) {
-      const Mixing row = graph.mixing(static_cast<Rank>(r), step);
+      const MixingRow row = graph.mixing(static_cast<Rank>(r), step);
       if (row.from.empty()) {
         return;  // alone in this step
       }
@@ -123,7 +123,7 @@ World settled(const std::string& text, Rank ranks, double scale, Step steps) {
   LeastSquares machine(plans, scale);
   machine.toys.draws_anew = true;
   for (Rank rank = 0; rank < ranks; ++rank) {
-    for (const Placement& where : plans.setup(rank).parameters) {
+    for (const ParameterPlacement& where : plans.setup(rank).parameters) {
       Values values = machine.toys.memory.read(rank, where.value);
       for (double& value : values) {
         value += 3 * rank;

@@ -201,7 +201,7 @@ void expect_conserved(const std::string& text, Rank world) {
   interpret(plans, machine);
   const ToyMemory start(plans);
   for (std::size_t p = 0; p < input.model.parameters.size(); ++p) {
-    const Placement& where = plans.setup(0).parameters[p];
+    const ParameterPlacement& where = plans.setup(0).parameters[p];
     Values expected(static_cast<std::size_t>(where.value.count), 0.0);
     Values found(expected.size(), 0.0);
     const Values crossed = machine.memory.read(0, where.gradient);
@@ -243,7 +243,7 @@ std::vector<Values> residuals(const std::string& text, Step steps) {
   ToyMachine machine(plans);
   interpret(plans, machine);
   std::vector<Values> found;
-  for (const Placement& where : plans.setup(0).parameters) {
+  for (const ParameterPlacement& where : plans.setup(0).parameters) {
     Slice left = where.value;
     left.buffer = buffer_named(plans.setup(0), "residual");
     found.push_back(machine.memory.read(0, left));
@@ -265,7 +265,7 @@ TEST(Codecs, ResidualsLieByParameterWhateverTheBuckets) {
   const auto begins = [](const char* text) {
     const auto planner = make_planner(parse_strategy(text));
     std::vector<Elements> places;
-    for (const Placement& where : planner->setup(input_of(small_model(), 4)).parameters) {
+    for (const ParameterPlacement& where : planner->setup(input_of(small_model(), 4)).parameters) {
       places.push_back(where.value.begin);
     }
     return places;

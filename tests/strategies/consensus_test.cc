@@ -32,7 +32,7 @@ World averaged_by(const std::string& strategy, Rank ranks, Step steps) {
   for (Rank rank = 0; rank < ranks; ++rank) {
     const Setup& setup = plans.setup(rank);
     machine.memory.write(rank, whole(setup, buffer_named(setup, kLearningRate)), {0});
-    for (const Placement& where : setup.parameters) {
+    for (const ParameterPlacement& where : setup.parameters) {
       machine.memory.write(rank, where.value, Values(1, static_cast<double>(rank * rank)));
     }
   }
@@ -92,7 +92,7 @@ TEST(Consensus, OfHostsIsThatOfTheirMeans) {
       }
       for (const char* style : {"shards", "leader"}) {
         SCOPED_TRACE(fmt::format("{} of {} hosts, {}", text, hosts, style));
-        const auto graph = of_ranks(TopologyChoice(text).on({hosts, 1}), 2);
+        const auto graph = rank_topology_of(TopologyChoice(text).on({hosts, 1}), 2);
         expect_product(
             averaged_by(fmt::format("hierarchical-neighbor-allreduce:topology={},local=2,style={}",
                                     text, style),

@@ -308,7 +308,7 @@ TEST(Cost, MemoryIsWhatLiesBesideValuesAndGradients) {
 TEST(Cost, MessagesCountAtTheSender) {
   const PlanInput input = input_of(toy_model({{256}}), 2);
   SetupBuilder builder(input, {input.model.ready_order});
-  const CommunicatorId on = builder.add_world("pair");
+  const CommunicatorId on = builder.add_world_communicator("pair");
   const BufferId ragged = builder.add_buffer({.name = "ragged", .elements = 100, .typical = 10});
   const auto setup = std::move(builder).finish();
   Program program(input, setup);

@@ -161,12 +161,12 @@ class RandomPlans : public ::testing::TestWithParam<int> {
 
   /// 0: none, 1: exclude, 2: wait
   int relation(const Accesses& accesses, Edge later, Edge earlier) {
-    std::vector<Touch> a, b;
+    std::vector<AccessedRange> a, b;
     accesses.of(plan_.ops[static_cast<std::size_t>(later.op)], a);
     accesses.of(plan_.ops[static_cast<std::size_t>(earlier.op)], b);
     int result = 0;
-    for (const Touch& x : a) {
-      for (const Touch& y : b) {
+    for (const AccessedRange& x : a) {
+      for (const AccessedRange& y : b) {
         if ((x.write || y.write) && overlap(x.slice, y.slice)) {
           const bool strict = later.step - earlier.step >= std::max(x.slack, y.slack);
           result = std::max(result, strict ? 2 : 1);

@@ -46,7 +46,7 @@ TEST(DependencyCache, StaticPlansAreLinkedOnce) {
       frontier.open(t, plan);
       complete_all(frontier);
     }
-    EXPECT_EQ(frontier.derivations(), 1U) << strategy;
+    EXPECT_EQ(frontier.derivation_count(), 1U) << strategy;
   }
 }
 
@@ -58,7 +58,7 @@ TEST(DependencyCache, APlanPerVariantIsLinkedOncePerVariant) {
     frontier.open(t, t == 0 ? first : later);
     complete_all(frontier);
   }
-  EXPECT_EQ(frontier.derivations(), 2U);
+  EXPECT_EQ(frontier.derivation_count(), 2U);
 }
 
 // The next step is opened before the last one is done: the first step has nothing before it, the
@@ -79,7 +79,7 @@ TEST(DependencyCache, StepsThatOverlapAlikeAreLinkedAFewTimes) {
       ready.pop_front();
     }
   }
-  EXPECT_LE(frontier.derivations(), 4U);
+  EXPECT_LE(frontier.derivation_count(), 4U);
 }
 
 // As of a server, whose clients send every H-th step.

@@ -137,7 +137,7 @@ TEST_P(WorldsTo16, EveryParameterIsInExactlyOneOperation) {
         count(kernel->writes[0].slice);
       }
     }
-    for (const Placement& where : setup.parameters) {
+    for (const ParameterPlacement& where : setup.parameters) {
       for (Elements i = 0; i < where.gradient.count; ++i) {
         EXPECT_EQ(left[static_cast<std::size_t>(where.gradient.begin + i)], GetParam() == 1 ? 0 : 1)
             << text;
@@ -241,7 +241,7 @@ TEST(OneHostAlone, IsSeenInStrategiesThatExchangeBetweenHosts) {
   const auto alone = [](const char* text, const plan::RanksPerHost& hosts) {
     PlanInput input = input_of(tiny_model(), 4);
     input.local_world = hosts;
-    return has_one_host_alone(parse_strategy(text), input);
+    return reduces_on_one_host_only(parse_strategy(text), input);
   };
   for (const char* text :
        {"hierarchical", "hierarchical-neighbor-allreduce", "hierarchical:local=4", "ps:local=0"}) {
@@ -262,7 +262,9 @@ TEST(OneHostAlone, IsSeenInStrategiesThatExchangeBetweenHosts) {
 }
 
 TEST(LocalSize, StandsWhereRanksAreTakenAsHostsHaveThem) {
-  const auto with_two = [](const char* text) { return with_local_size(parse_strategy(text), 2); };
+  const auto with_two = [](const char* text) {
+    return text_with_local_size(parse_strategy(text), 2);
+  };
   EXPECT_EQ(with_two("hierarchical"), "fusion:bucket-mb=25+hierarchical:local=2");
   EXPECT_EQ(with_two("hierarchical:local=4"), "fusion:bucket-mb=25+hierarchical:local=4");
   EXPECT_EQ(with_two("fusion"), "fusion:bucket-mb=25");

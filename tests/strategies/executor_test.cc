@@ -221,7 +221,7 @@ TEST(Planners, ExactStrategiesTrainLikeOneRankOnTheWholeBatch) {
       const ToyMemory start(plans);
       const ToyMemory end = meaning_of(plans);
       std::vector<Values> values;
-      for (const Placement& where : plans.setup(0).parameters) {
+      for (const ParameterPlacement& where : plans.setup(0).parameters) {
         values.push_back(start.read(0, where.value));
       }
       const auto expected = one_rank_on_the_whole_batch(tiny_model(), workers_of(plans), values);
@@ -240,7 +240,7 @@ HandPlanner stamps(Step slack) {
   return {
       [](const PlanInput& input) {
         SetupBuilder builder(input, {input.model.ready_order});
-        builder.add_world("all");
+        builder.add_world_communicator("all");
         for (const char* name : {"mine", "landed", "theirs", "seen"}) {
           builder.add_buffer({.name = name, .elements = 1});
         }

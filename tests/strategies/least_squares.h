@@ -33,7 +33,7 @@ class LeastSquares final : public Machine {
 
   void forward(Rank, Step, const Forward&) override {}
   void backward(Rank rank, Step, const Backward& work) override {
-    const Placement& where = world_.setup(rank).parameters[index_of(work.parameter)];
+    const ParameterPlacement& where = world_.setup(rank).parameters[index_of(work.parameter)];
     Values gradient = toys.memory.read(rank, where.value);
     for (std::size_t i = 0; i < gradient.size(); ++i) {
       gradient[i] = scale_ * curvature(rank) * (gradient[i] - center(rank, i));

@@ -23,8 +23,8 @@ struct Network {
   std::vector<std::size_t> module;    // in ready order
   Picoseconds alpha = 0, beta = 0;
 
-  StepTensors step() const {
-    StepTensors made;
+  StepTimings step() const {
+    StepTimings made;
     Picoseconds ready = 0;
     for (std::size_t i = 0; i < bytes.size(); ++i) {
       ready += backward[i];
@@ -98,12 +98,12 @@ TEST(BestStep, IsTheShortestOfAllCutsOfUpToTwelveTensors) {
   for (int n = 0; n < 300; ++n) {
     const Network net = network(rng, kTriedTensors);
     const std::size_t count = net.bytes.size();
-    const StepTensors step = net.step();
+    const StepTimings step = net.step();
     constexpr auto kNever = std::numeric_limits<Picoseconds>::max();
     Picoseconds best = kNever, earliest = kNever, step_of_earliest = kNever;
     for (std::uint32_t bits = 0; bits < (1U << (count - 1)); ++bits) {
       const Picoseconds one = played(net, cut(count, bits));
-      const PeriodicMerge said = step_of(step, net.time(), cut(count, bits));
+      const PredictedCut said = step_of(step, net.time(), cut(count, bits));
       EXPECT_EQ(said.step, one) << n;
       best = std::min(best, one);
       if (said.end < earliest) {
@@ -111,7 +111,7 @@ TEST(BestStep, IsTheShortestOfAllCutsOfUpToTwelveTensors) {
         step_of_earliest = one;
       }
     }
-    const PeriodicMerge found = best_step(step, net.time());
+    const PredictedCut found = best_step(step, net.time());
     EXPECT_EQ(found.step, best) << n;
     EXPECT_TRUE(found.is_least) << n;
     EXPECT_EQ(played(net, found.sizes), best) << n;
@@ -180,7 +180,7 @@ TEST(BestStep, TriesAllCutsWhereUnitsCrossSideBySide) {
     const std::size_t count = net.bytes.size();
     for (const std::int32_t most : {2, 0}) {
       const TransferTime time = at_once(net.alpha, most);
-      const PeriodicMerge found = best_step(net.step(), time);
+      const PredictedCut found = best_step(net.step(), time);
       EXPECT_TRUE(found.is_least);
       for (std::uint32_t bits = 0; bits < (1U << (count - 1)); ++bits) {
         EXPECT_LE(found.step, step_of(net.step(), time, cut(count, bits)).step) << n;
@@ -197,8 +197,8 @@ TEST(BestStep, ImprovesOnSimpleCutsOfManyTensors) {
       net = network(rng, 40);
     }
     const TransferTime time = at_once(net.alpha, 2);
-    const StepTensors step = net.step();
-    const PeriodicMerge found = best_step(step, time);
+    const StepTimings step = net.step();
+    const PredictedCut found = best_step(step, time);
     EXPECT_EQ(found.step, step_of(step, time, found.sizes).step);
     EXPECT_LE(found.step, step_of(step, time, {step.tensors.size()}).step);
     EXPECT_LE(found.step,
@@ -206,10 +206,10 @@ TEST(BestStep, ImprovesOnSimpleCutsOfManyTensors) {
   }
 }
 
-TEST(StepTensors, HoldPaddedBytesAndTheForwardThatIsLeft) {
+TEST(StepTimings, HoldPaddedBytesAndTheForwardThatIsLeft) {
   PlanInput input = input_of(small_model(), 2);
   input.profile->forward = {1, 10, 100, 1'000};
-  StepTensors step = step_tensors_of(input, "test");
+  StepTimings step = step_tensors_of(input, "test");
   ASSERT_EQ(step.tensors.size(), 7u);
   EXPECT_EQ(step.compute, 1'111 + 7 * 2'000);
   EXPECT_EQ(step.tensors[0].bytes, 128);  // 24 floats

@@ -27,7 +27,7 @@ ServingOptions serving_of(Rank servers, bool colocated, const std::string& mebib
 }
 
 TEST(ServingOptions, TheLastRanksServeApart) {
-  const Roles roles = roles_of(serving_of(3, false), input_of(8));
+  const ServerRoles roles = roles_of(serving_of(3, false), input_of(8));
   EXPECT_EQ(roles.workers, 5);
   EXPECT_EQ(roles.servers, 3);
   EXPECT_EQ(roles.first_server, 5);
@@ -37,7 +37,7 @@ TEST(ServingOptions, TheLastRanksServeApart) {
 }
 
 TEST(ServingOptions, OnlyRanksWithoutPartitionsMayChangePlaces) {
-  const Roles roles = roles_of(serving_of(2, true), input_of(8));
+  const ServerRoles roles = roles_of(serving_of(2, true), input_of(8));
   EXPECT_EQ(roles.workers, 8);
   EXPECT_EQ(roles.copies(), 7);  // its own is there
   EXPECT_EQ(roles.pure_worker_symmetry().first, 2);
@@ -70,9 +70,9 @@ TEST(ServingOptions, HostsShareOutThePartitionsOfAServer) {
   const auto inside = partitions_of(serving, amid, program);
   EXPECT_EQ(numbers(inside), (Spans{{48, 16, 1, 32}, {64, 16, 0, 64}}));
 
-  const Roles roles = roles_of(serving, input);
+  const ServerRoles roles = roles_of(serving, input);
   EXPECT_EQ(roles.copies(), 2);
-  const std::vector<Piece> pieces = pieces_of({64, 32, 0, 64}, roles);
+  const std::vector<PartitionShard> pieces = pieces_of({64, 32, 0, 64}, roles);
   ASSERT_EQ(pieces.size(), 2U);
   EXPECT_EQ(std::tie(pieces[0].begin, pieces[0].count, pieces[0].inbox), std::tuple(64, 16, 64));
   EXPECT_EQ(std::tie(pieces[1].begin, pieces[1].count, pieces[1].inbox), std::tuple(80, 16, 96));
@@ -103,7 +103,7 @@ TEST(ServingOptions, TheLargestPartitionGoesFirstToTheServerWithTheFewestBytes) 
 TEST(ServingOptions, NothingCrossesOnOneHost) {
   ServingOptions serving = serving_of(2, true);
   serving.local = 4;
-  const Roles roles = roles_of(serving, input_of(4));
+  const ServerRoles roles = roles_of(serving, input_of(4));
   EXPECT_FALSE(roles.needs_push());
   EXPECT_TRUE(pieces_of({0, 64, 0, 0}, roles).empty());
 }

@@ -164,9 +164,9 @@ TEST(EmbeddingJob, IsWhatItsNumbersSay) {
   job.placement = TablePlacement::kRowRange;
   job.bags.zipf = 1.25;
   job.sequential = true;
-  const auto [back, rank] = job_of(numbers_of(job, 4));
+  const auto [back, rank] = decode_job(encode_job(job, 4));
   EXPECT_EQ(rank, 4);
-  EXPECT_EQ(numbers_of(back, 4), numbers_of(job, 4));
+  EXPECT_EQ(encode_job(back, 4), encode_job(job, 4));
   EXPECT_EQ(back.placement, TablePlacement::kRowRange);
   EXPECT_EQ(back.bags.zipf, 1.25);
 }
@@ -200,7 +200,7 @@ TEST(ShardedEmbeddings, EndWithTheInterpretersValuesUnderAnySchedule) {
 TEST(ShardedEmbeddings, MayBeStaleWhereNothingElseChanges) {
   for (auto [job, at] : plan::toy_jobs()) {
     job.staleness = 2;
-    if (!why_not_placed(job).empty()) {
+    if (!placement_conflict_message(job).empty()) {
       continue;
     }
     const auto planner = plan::with_tables(job, "fusion");
@@ -208,8 +208,8 @@ TEST(ShardedEmbeddings, MayBeStaleWhereNothingElseChanges) {
     EXPECT_NO_THROW(plan::verify(*planner, input, 4));
     input.rank = job.trainers;
     const plan::Setup setup = planner->setup(input);
-    EXPECT_EQ(plan::largest_slack(planner->plan(input, setup, 0)), 0);
-    EXPECT_EQ(plan::largest_slack(planner->plan(input, setup, 1)), 3);
+    EXPECT_EQ(plan::largest_slack_steps(planner->plan(input, setup, 0)), 0);
+    EXPECT_EQ(plan::largest_slack_steps(planner->plan(input, setup, 1)), 3);
   }
 }
 

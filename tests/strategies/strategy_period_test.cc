@@ -40,7 +40,7 @@ TEST(StrategyPeriod, IsThatOfTheWork) {
 
 bool lacks(const std::string& text, Rank world, Step first, Step steps) {
   const auto planner = make_planner(parse_strategy(text));
-  return plan::lacks_traffic(*planner, smallest_job(world), first, steps);
+  return plan::misses_traffic_of_period(*planner, smallest_job(world), first, steps);
 }
 
 TEST(StrategyPeriod, AWindowLacksWhatOtherStepsAloneSend) {

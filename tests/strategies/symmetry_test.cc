@@ -81,7 +81,7 @@ std::tuple<std::string_view, Elements, Elements, int> work_of(const Kernel& kern
   }
   for (const plan::Access& access : kernel.writes) {
     written += access.slice.count;
-    for (const plan::Placement& placement : setup.parameters) {
+    for (const plan::ParameterPlacement& placement : setup.parameters) {
       tensors += plan::overlap(placement.value, access.slice) ? 1 : 0;
     }
   }

@@ -47,9 +47,9 @@ TEST(Topology, RowsAndColumnsSumToOneAndSendersMatchReceivers) {
     std::vector<std::size_t> most(static_cast<std::size_t>(ranks), 0);
     for (Step step = 0; step < graph.period(); ++step) {
       const Matrix w = matrix_of(graph, ranks, step);
-      EXPECT_EQ(imbalance_of(w), "") << "step " << step;
+      EXPECT_EQ(imbalance_text_of(w), "") << "step " << step;
       for (Rank to = 0; to < ranks; ++to) {
-        const Mixing mixing = graph.mixing(to, step);
+        const MixingRow mixing = graph.mixing(to, step);
         auto& largest = most[static_cast<std::size_t>(to)];
         largest = std::max(largest, mixing.from.size());
         for (Rank from = 0; from < ranks; ++from) {
@@ -82,7 +82,7 @@ TEST(Topology, IsTheSameAfterARotationByItsBlock) {
 }
 
 TEST(Topology, ExponentialSendsToThePowersAhead) {
-  const Mixing mixing = made("exp", 12)->mixing(3, 0);
+  const MixingRow mixing = made("exp", 12)->mixing(3, 0);
   EXPECT_EQ(mixing.to, (std::vector<Rank>{4, 5, 7, 11}));
   EXPECT_EQ(mixing.self, 0.2);
   EXPECT_EQ(mixing.from[3].rank, 7) << "8 behind, around the end";
@@ -196,7 +196,7 @@ TEST(Topology, RandomMatchingsPairAllButOne) {
     const auto graph = made("random-matching", ranks);
     int alone = 0;
     for (Rank rank = 0; rank < ranks; ++rank) {
-      const Mixing mixing = graph->mixing(rank, 3);
+      const MixingRow mixing = graph->mixing(rank, 3);
       alone += mixing.to.empty() ? 1 : 0;
       for (const Rank to : mixing.to) {
         EXPECT_EQ(graph->mixing(to, 3).to, (std::vector<Rank>{rank}));
@@ -208,7 +208,7 @@ TEST(Topology, RandomMatchingsPairAllButOne) {
 }
 
 TEST(Topology, HostsOfRanksAverageAsHierarchicalDoes) {
-  const auto graph = of_ranks(made("one-peer-exp", 4), 2);
+  const auto graph = rank_topology_of(made("one-peer-exp", 4), 2);
   const Matrix w = matrix_of(*graph, 8, 0);
   EXPECT_EQ(w.row(2), (Eigen::RowVectorXd{{0.25, 0.25, 0.25, 0.25, 0, 0, 0, 0}}));
   EXPECT_EQ(steps_to_consensus(*graph, 8, 16), 2);
@@ -218,14 +218,14 @@ TEST(Topology, HostsOfRanksAverageAsHierarchicalDoes) {
 TEST(Topology, ReadsEdgesAndSaysWhatIsUneven) {
   const EdgeFile even("# a line\n0 1 0.25\n1 0 0.25\n\n1 2 0.5 # last\n2 1 0.5");
   const auto line = made(even.text(), 3);
-  EXPECT_EQ(line->imbalance(), "");
+  EXPECT_EQ(line->imbalance_text(), "");
   EXPECT_EQ(line->mixing(1, 0).self, 0.25);
   const EdgeFile directed("0 1\n1 2\n2 0\n0 2\n");
   EXPECT_EQ(made(directed.text(), 3)->mixing(2, 0).self, 1.0 / 3);
-  EXPECT_EQ(made(directed.text(), 3)->imbalance(),
+  EXPECT_EQ(made(directed.text(), 3)->imbalance_text(),
             "column 0 (what is taken of rank 0) sums to 1.33333333333");
   const EdgeFile heavy("0 1 0.5\n1 0 0.5\n0 0 0.25\n");
-  EXPECT_EQ(made(heavy.text(), 2)->imbalance(), "row 0 (what rank 0 takes) sums to 0.75");
+  EXPECT_EQ(made(heavy.text(), 2)->imbalance_text(), "row 0 (what rank 0 takes) sums to 0.75");
   EXPECT_NE(error_of(even.text(), 2).find("line 5: an edge of rank 2; here are 2 ranks"),
             std::string::npos);
 }
@@ -238,11 +238,11 @@ TEST(Topology, TakesUpTheRoundingOfOwnWeights) {
       "1 0 0.33333333\n1 1 0.33333333\n1 2 0.33333333\n"
       "2 0 0.33333333\n2 1 0.33333333\n2 2 0.33333333\n");
   const auto graph = made(rounded.text(), 3);
-  EXPECT_EQ(graph->imbalance(), "");
+  EXPECT_EQ(graph->imbalance_text(), "");
   EXPECT_EQ(graph->mixing(0, 0).self, 1 - 0.33333333 - 0.33333333);
   EXPECT_LT(distance_to_mean(product_of(*graph, 3, 64)), 1e-14);
   const EdgeFile column("0 1 0.3\n1 2 0.3\n2 0 0.30000001\n0 0 0.69999999\n1 1 0.7\n2 2 0.7\n");
-  EXPECT_EQ(made(column.text(), 3)->imbalance(),
+  EXPECT_EQ(made(column.text(), 3)->imbalance_text(),
             "column 0 (what is taken of rank 0) sums to 0.99999999");
   const EdgeFile above("0 1 0.5\n1 0 0.5\n2 1 0.50000001\n1 2 0.5\n");
   EXPECT_NE(error_of(above.text(), 3).find("sum to 1.00000001"), std::string::npos);
@@ -250,16 +250,18 @@ TEST(Topology, TakesUpTheRoundingOfOwnWeights) {
 
 TEST(Topology, SaysWhereValuesOnlyGoRound) {
   const EdgeFile swap("0 1 1\n1 0 1\n");
-  EXPECT_NE(made(swap.text(), 2)->recurrence().find("a multiple of 2 steps"), std::string::npos);
+  EXPECT_NE(made(swap.text(), 2)->recurrence_text().find("a multiple of 2 steps"),
+            std::string::npos);
   const EdgeFile wheel("0 1 1\n1 2 1\n2 0 1\n");
-  EXPECT_NE(made(wheel.text(), 3)->recurrence().find("a multiple of 3 steps"), std::string::npos);
+  EXPECT_NE(made(wheel.text(), 3)->recurrence_text().find("a multiple of 3 steps"),
+            std::string::npos);
   // Ways of 2 and of 3 steps: everybody meets.
   const EdgeFile both("0 1 1\n1 2 1\n2 0 0.5\n1 0 0.5\n");
-  EXPECT_EQ(made(both.text(), 3)->recurrence(), "");
+  EXPECT_EQ(made(both.text(), 3)->recurrence_text(), "");
   const EdgeFile own("0 1 1\n1 2 1\n2 0 0.5\n0 0 0.5\n");
-  EXPECT_EQ(made(own.text(), 3)->recurrence(), "");
+  EXPECT_EQ(made(own.text(), 3)->recurrence_text(), "");
   for_every_topology(
-      [](const Topology& graph, Rank ranks) { EXPECT_EQ(graph.recurrence(), "") << ranks; });
+      [](const Topology& graph, Rank ranks) { EXPECT_EQ(graph.recurrence_text(), "") << ranks; });
 }
 
 // numpy: the eigenvalues of [[1, 2, 2, 2], [1, 2, 0, 0], [1, 0, 2, 0],

@@ -15,7 +15,7 @@ Setup two_buffers(const PlanInput& input) {
   SetupBuilder builder(input, {input.model.ready_order});
   builder.add_buffer({.name = "x", .elements = 8});
   builder.add_buffer({.name = "y", .elements = 8});
-  builder.add_world("all");
+  builder.add_world_communicator("all");
   return std::move(builder).finish();
 }
 

@@ -22,7 +22,7 @@ class PhaseClock:
         self.last_ns = now_ns
 
 
-class SignOfLife:
+class ProgressReporter:
     """Called after each step: prints, at most once a second, a line with the number of
     done steps.  `now` forces a line, as before the window, from which the clock counts.
     """

@@ -103,7 +103,7 @@ def _resnet(name):
     return Network(224, 3, default_classes(name), shapes_of, forward)
 
 
-class _Count:
+class _FlopCounter:
     """An operator set that counts FLOPs.  Its values are (channels, side) for images and
     (features, rows) for texts."""
 
@@ -159,7 +159,7 @@ class _Count:
 def flops(network, size, classes):
     """Returns the FLOPs of the convolutions, products and attention scores in one
     sample's forward pass.  A multiplication and an addition count as two."""
-    count = _Count(network.shapes(size, classes))
+    count = _FlopCounter(network.shapes(size, classes))
     if network.reads_text:
         network.forward(count, size, size, size)
     else:

@@ -15,7 +15,7 @@ import time
 
 from paceline.adapters import formula_numpy
 from paceline.adapters import functional
-from paceline.adapters.events import SignOfLife, clipping, emit
+from paceline.adapters.events import ProgressReporter, clipping, emit
 from paceline.adapters.norms import WeightNorms, stride_of
 
 
@@ -165,7 +165,7 @@ def sample_of(parameters):
 def measure(job, trainer):
     """Measures the steps.  A step lasts from its start to the end of its work on this
     rank."""
-    alive = SignOfLife()
+    alive = ProgressReporter()
     norms = WeightNorms(lambda: sample_of(trainer.parameters()))
     losses = []
     for index in range(job.warmup):

@@ -105,7 +105,7 @@ class Ops:
         return self.jax.nn.dot_product_attention(query, key, value)
 
 
-def laid_out(name, value):
+def in_framework_layout(name, value):
     """Converts a parameter from PyTorch's layout to JAX's: HWIO, or [in, out]."""
     if value.ndim == 4:
         return value.transpose(2, 3, 1, 0)
@@ -113,7 +113,8 @@ def laid_out(name, value):
 
 
 def sgd(jax, job):
-    """(zeros of each parameter that it keeps, the update), as PyTorch's."""
+    """Returns the number of state tensors per parameter, and the update function, as in PyTorch's
+    SGD."""
 
     def update(parameters, gradients, kept, _step):
         momentum = jax.tree.map(
@@ -181,7 +182,7 @@ class Trainer:
         self.mesh = jax.sharding.Mesh(numpy.array(jax.devices()), ("ranks",))
         spec = jax.sharding.PartitionSpec
         self.whole, self.split = spec(), spec("ranks")
-        weights = {n: laid_out(n, w) for n, w in job.weights().items()}
+        weights = {n: in_framework_layout(n, w) for n, w in job.weights().items()}
         inputs, target = job.batch()
         if not job.network.reads_text:
             inputs = inputs.transpose(0, 2, 3, 1)

@@ -36,12 +36,9 @@ def default_classes(network):
 
 
 def shapes(network, size=None, classes=None):
-    """Of the parameters by full name, in the order of the forward pass.
-
-    `size`: the side of an image of one channel; pooling halves it after every
-    convolution, and the first linear layer gets it flattened.  `classes`: the
-    rows of the last linear layer.
-    """
+    """Returns the shapes of the parameters by full name, in the order of the forward pass. `size`
+    is the side of an image of one channel; pooling halves it after every convolution, and the first
+    linear layer gets it flattened. `classes` is the number of rows of the last linear layer."""
     found = layers(network)
     all_ = {f"{x.name}.{p}": s for x in found for p, s in x.parameters.items()}
     linear = [x.name for x in found if x.kind == "linear"]

@@ -69,7 +69,7 @@ class Plain(nn.Module):
 
 
 @dataclass(frozen=True)
-class Info:
+class NetworkInfo:
     """A row of the table.  In `make(image_size, classes, dropout)`, a negative dropout
     means the network's own.
     """
@@ -125,8 +125,8 @@ class TextInfo:
     image_size = classes = 0
     reads_text = True
 
-    is_installed = Info.is_installed
-    source = Info.source
+    is_installed = NetworkInfo.is_installed
+    source = NetworkInfo.source
 
     def batch(self, case, rank, integers=False):
         if case.image_size or case.classes or integers:
@@ -156,12 +156,12 @@ def _from_torchvision(name):
         return models.get_model(name, num_classes=classes, **options)
 
     classes = network_shapes.default_classes(name)
-    return Info(224, 3, classes, make, package="torchvision")
+    return NetworkInfo(224, 3, classes, make, package="torchvision")
 
 
 def _plain(name):
     classes = network_shapes.default_classes(name)
-    return Info(32, 1, classes, lambda size, c, _: Plain(name, size, c))
+    return NetworkInfo(32, 1, classes, lambda size, c, _: Plain(name, size, c))
 
 
 def _bert(shape):

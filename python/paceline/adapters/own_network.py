@@ -31,7 +31,8 @@ def read_case(text):
 
 
 class OwnNetwork:
-    """The methods in which a rank with the user's network differs from one with a built-in network."""
+    """Overrides the methods of a rank that differ between the user's network and a built-in
+    network."""
 
     source = exchange = ""
     subject = None
@@ -45,7 +46,7 @@ class OwnNetwork:
             raise UsageError("as_original is of Paceline's own networks")
         torch.manual_seed(case.seed)
         self.source, self.exchange = model, strategy
-        self.subject = profile.made_by(model)
+        self.subject = profile.subject_from_factory(model)
 
     def make_network(self):
         network = self.subject.model.to(self.device)
@@ -180,7 +181,7 @@ class PlanRank(OwnNetwork, python_ddp.Rank):
         """Returns None if ranks hold different parameters, or if some rank holds none."""
         return f"{formula.fingerprint_all(self.whole_parameters()):016x}" if self.model.replicates else None
 
-    def exchange_found(self):
+    def exchange_facts(self):
         """Returns the bytes of the window, and the times of steps in turn with those of a second network without
         communication."""
         plan = self.model._model

@@ -102,7 +102,7 @@ class Ops:
         return self.f.scaled_dot_product_attention(query, key, value)
 
 
-def laid_out(name, value):
+def in_framework_layout(name, value):
     """Converts a parameter from PyTorch's layout to Paddle's, whose linear layers are
     [in, out]."""
     return value.T if functional.is_transposed(name, value.shape) else value
@@ -115,7 +115,7 @@ def make_network(paddle, job):
             self.named = {}
             self.statistics = {}
             for name, value in job.weights().items():
-                value = laid_out(name, value)
+                value = in_framework_layout(name, value)
                 parameter = self.create_parameter(
                     value.shape,
                     default_initializer=paddle.nn.initializer.Assign(value),
@@ -137,7 +137,7 @@ class Trainer:
     def __init__(self, job):
         if job.compiled:
             raise Unsupported("compiled: this adapter is eager")
-        self.tell_cluster(job)
+        self.set_cluster_environment(job)
         import paddle
 
         self.paddle, self.job = paddle, job
@@ -172,7 +172,7 @@ class Trainer:
         self.inputs, self.target = paddle.to_tensor(inputs), paddle.to_tensor(target)
 
     @staticmethod
-    def tell_cluster(job):
+    def set_cluster_environment(job):
         """Sets the addresses of all ranks.  MASTER_PORT is rank 0's; the others listen on
         the ports after it."""
         if job.world > 1 and os.environ["MASTER_ADDR"] != "127.0.0.1":

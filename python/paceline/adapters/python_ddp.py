@@ -24,7 +24,7 @@ from torch.utils.flop_counter import FlopCounterMode, sdpa_flop_count
 from paceline.adapters import formula
 from paceline.adapters import networks
 from paceline.adapters.case import UsageError, parse_case, rank_variable, reject_unsupported
-from paceline.adapters.events import PhaseClock, SignOfLife, clipping, emit
+from paceline.adapters.events import PhaseClock, ProgressReporter, clipping, emit
 from paceline.adapters.norms import WeightNorms, stride_of
 
 
@@ -302,7 +302,7 @@ class Rank:
         with open("/proc/self/status", encoding="utf-8") as file:
             return int(re.search(r"VmHWM:\s+(\d+) kB", file.read())[1]) * 1024
 
-    def exchange_found(self):
+    def exchange_facts(self):
         """Returns further keys of the event `end`, about the communicated bytes."""
         return {}
 
@@ -351,7 +351,7 @@ def measure(rank):
     next one, less the time of the progress line between them.  The last step lasts to the
     end of the device's work."""
     case = rank.case
-    alive = SignOfLife()
+    alive = ProgressReporter()
     norms = WeightNorms(rank.sample_weights)
     losses = []
     for index in range(case.warmup):
@@ -391,7 +391,7 @@ def measure(rank):
         loss=losses[-1].item(),
         parameters_digest=rank.parameters_digest(),
         **norms.found,
-        **rank.exchange_found(),
+        **rank.exchange_facts(),
     )
 
 

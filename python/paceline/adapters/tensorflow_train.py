@@ -118,7 +118,7 @@ class Ops:
         return tf.einsum("bhqk,bkhw->bqhw", weights, value)
 
 
-def laid_out(name, value):
+def in_framework_layout(name, value):
     """Converts a parameter from PyTorch's layout to TensorFlow's: HWIO, or [in, out]."""
     if value.ndim == 4:
         return value.transpose(2, 3, 1, 0)
@@ -128,7 +128,7 @@ def laid_out(name, value):
 class Trainer:
     def __init__(self, job):
         if job.world > 1:
-            self.tell_cluster(job)
+            self.set_cluster_environment(job)
         import tensorflow as tf
 
         self.tf, self.job = tf, job
@@ -137,7 +137,7 @@ class Trainer:
         self.strategy = self.make_strategy()
         with self.strategy.scope():
             self.variables = {
-                name: tf.Variable(laid_out(name, value))
+                name: tf.Variable(in_framework_layout(name, value))
                 for name, value in job.weights().items()
             }
             kept = 1 if job.optimizer == "sgd" else 2
@@ -163,7 +163,7 @@ class Trainer:
         self.whole_step = tf.function(lambda: self.strategy.run(self.replica_step))
 
     @staticmethod
-    def tell_cluster(job):
+    def set_cluster_environment(job):
         """Sets the addresses of all workers.  MASTER_PORT is rank 0's; the others listen
         on the ports after it."""
         if os.environ["MASTER_ADDR"] != "127.0.0.1":

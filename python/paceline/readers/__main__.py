@@ -11,7 +11,7 @@ import os
 import sys
 
 from .checks import Invalid
-from .record import found_wrong
+from .record import has_wrong_values
 from .table import READERS, read_files
 
 
@@ -62,7 +62,7 @@ def main(arguments=None) -> int:
         for record in [{"kind": "file", "place": place}] * given.by_file + records:
             print(json.dumps(record, separators=(",", ":"), allow_nan=False))
     records = [record for _, records in found for record in records]
-    wrong = sum(map(found_wrong, records))
+    wrong = sum(map(has_wrong_values, records))
     if wrong:
         print(
             f"{wrong} of {len(records)} records: the program that wrote the log found wrong values",

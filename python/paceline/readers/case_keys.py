@@ -23,6 +23,6 @@ def _of_type(kind: str) -> set:
 INTEGERS = _of_type("integer")
 NUMBERS = _of_type("number")
 SWITCHES = _of_type("boolean")
-ALWAYS = list(_SCHEMA["required"])  # null where the source of the record does not say it
-WHERE_SAID = [key for key in _PROPERTIES if key not in ALWAYS]
-DEFAULTS = {key: _PROPERTIES[key]["default"] for key in ALWAYS}
+REQUIRED_KEYS = list(_SCHEMA["required"])  # null where the source of the record does not say it
+OPTIONAL_KEYS = [key for key in _PROPERTIES if key not in REQUIRED_KEYS]
+DEFAULTS = {key: _PROPERTIES[key]["default"] for key in REQUIRED_KEYS}

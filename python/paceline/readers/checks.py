@@ -74,7 +74,7 @@ def figure(text: str, place, name: str, *, least: float = None) -> Figure:
 
 
 def exactly(value, place=None, name: str = "a number") -> Figure:
-    """A value that was not rounded for print: an integer, or a double of JSON."""
+    """Returns a figure without rounding error: an integer, or a double of JSON."""
     return Figure(f"{value}", Decimal(str(value)), 0.0, name, place)
 
 

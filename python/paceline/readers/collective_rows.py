@@ -16,9 +16,9 @@ _SINGLE = "times of iterations on the slowest process (-I), of all rows of this 
 
 
 def check_repeats(rows: list) -> None:
-    """Rejects repeated rows.  `rows` are (head, the whole row, place); the head is the measured configuration (size,
-    type, ...).  Runs of several cycles (-N) measure all heads again.  Rows of 0 bytes may be equal because their times
-    are so short."""
+    """Raises Invalid if a row occurs twice. `rows` are (head, whole row, place); the head is the
+    measured configuration (size, type, ...). Runs of several cycles (-N) repeat all heads, so their
+    repetitions are allowed. Rows of 0 bytes may be equal because their times are so short."""
     heads = [head for head, _, _ in rows]
     period = next(
         (n for n in range(2, len(heads) // 2 + 1) if heads[n:] == heads[:-n]),
@@ -32,7 +32,8 @@ def check_repeats(rows: list) -> None:
 
 
 def is_again(seen: dict, same: str, place, what: str, note) -> bool:
-    """Returns whether `same` is a key of `seen`, {text: its place}; if so, tells `note`, else adds it."""
+    """Returns whether `same` is a key of `seen`, which has the place of each text. If it is, calls
+    `note` with a sentence about the repetition; otherwise adds it."""
     if same not in seen:
         seen[same] = place
         return False
@@ -40,7 +41,7 @@ def is_again(seen: dict, same: str, place, what: str, note) -> bool:
     return True
 
 
-def joined(rows: list):
+def merge_repeated_rows(rows: list):
     """Merges rows that the same processes measured several times (-N, or sizes that are rounded to one) into one row
     with all times, because they are not separate runs."""
     found = {}

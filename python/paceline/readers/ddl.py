@@ -16,7 +16,7 @@ import os
 import re
 
 from .checks import Invalid, count, one_of, shown
-from .ddl_names import EXAMPLE, MODELS, said_by_name
+from .ddl_names import EXAMPLE, MODELS, settings_in_file_name
 from .ddl_run import Run
 from .own_command import BEGIN, read_command
 
@@ -69,7 +69,7 @@ def read(source):
 class _Log:
     def __init__(self, path: str):
         self.experiment = os.path.basename(path)
-        self.named = said_by_name(path)
+        self.named = settings_in_file_name(path)
         self.head = {}  # what the command of a log of ours says
         self.said = {}  # what lines above results say, by the keys of _HEAD
         self.byteps = False
@@ -92,7 +92,7 @@ class _Log:
             match = pattern.fullmatch(text)
             if match:
                 self.run.begins(line)
-                self._says(key, match[1], line)
+                self._store_statement(key, match[1], line)
         if _PHASE.fullmatch(text):
             self.run.begins(line)
             self.run.warms_up = True
@@ -116,7 +116,7 @@ class _Log:
             self.run.total(found[2], found[4], found[5], line)
         return found.re is _TOTAL and self.run.ended
 
-    def _says(self, key: str, text: str, line) -> None:
+    def _store_statement(self, key: str, text: str, line) -> None:
         value = MODELS.get(text, text) if key == "model" else count(text, line, _WORDS[key], least=1)
         contradicted = []
         if key != "ranks" and self.head.get(key):
@@ -171,7 +171,8 @@ class _Log:
         return stated
 
     def _check_ranks(self, ranks: int, line) -> None:
-        """Checks the number of ranks.  Ranks that only serve print nothing and are not counted."""
+        """Checks that the number of training ranks agrees with the file name and the head. Ranks
+        that are only parameter servers print nothing and are not counted."""
         serves = "placement=apart" in (self.head.get("strategy") or "")
         of_head = self.head.get("ranks")
         for said, where in (

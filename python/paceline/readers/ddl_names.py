@@ -33,7 +33,7 @@ _NAME = re.compile(
 )
 
 
-def said_by_name(path: str) -> dict:
+def settings_in_file_name(path: str) -> dict:
     """Returns the keys of a configuration that the file name states.  `ranks` counts the ranks that
     train."""
     name = os.path.basename(path).removesuffix(".gz")

@@ -32,7 +32,8 @@ class Run:
             raise Invalid(line, f"the {what} is {value} here, and {self.said[what]} before, in one run")
 
     def begins(self, line) -> None:
-        """Checks a worker's first lines, which all workers write before one of them ends."""
+        """Checks a line that begins a worker's run. All workers write such lines before the first
+        worker ends."""
         if self._means or self._totals:
             raise Invalid(line, "a run begins before the 'Total' line of the one before it")
 
@@ -94,7 +95,8 @@ class Run:
             check_spread(self._totals[0][1], rates, ranks * _CONFIDENCE, "the interval of the total", line)
 
     def record(self, stated: dict, *, also_serve: int, experiment: str, run: int) -> dict:
-        """`also_serve`: the number of ranks that only serve and print nothing."""
+        """Returns the record of the run. `also_serve` is the number of ranks that are only
+        parameter servers and print nothing."""
         ranks, workers = self.said["number of devices"], self.workers
         each = ranks // len(workers)
         times = [[round(1e9 * stated["batch_size"] / rate.value) for rate in one.rates] for one in workers]

@@ -7,7 +7,7 @@ report does not say how they differ.  Measurements are those of one rank after t
 """
 
 from .checks import Invalid
-from .json_text import Place, Printed, member, number, parse
+from .json_text import Place, PrintedNumber, member, number, parse
 from .record import environment, rank, run_record
 
 NAME = "ddp"
@@ -28,7 +28,7 @@ def read(source):
     }
     known = {
         "experiment": "ddp",
-        "adapter": {key: _printed(value) for key, value in report.items() if key != _RESULTS},
+        "adapter": {key: _python_repr(value) for key, value in report.items() if key != _RESULTS},
         "environment_of": environment(
             torch_version=_text(report, "pytorch_version", source),
             cuda_version=_text(report, "cuda_version", source),
@@ -108,14 +108,14 @@ def _size(report: dict, source):
     return number(report["bucket_size"], source, "bucket_size", least=0).value
 
 
-def _printed(value) -> str:
+def _python_repr(value) -> str:
     """Returns a value as Python prints it, because the benchmark's diff.py shows the values of reports in this form."""
     plain = _plain(value)
     return plain if isinstance(plain, str) else repr(plain)
 
 
 def _plain(value):
-    if isinstance(value, Printed):
+    if isinstance(value, PrintedNumber):
         return float(value)
     if isinstance(value, list):
         return [_plain(one) for one in value]

@@ -130,11 +130,11 @@ class Steps:
 
     def window(self, begin: int, end: int) -> list:
         """The durations in ns of the steps after `begin` up to `end`."""
-        return self._between_stamps(begin, end) if self.form.measure == STAMP else self._timed(begin, end)
+        return self._between_stamps(begin, end) if self.form.measure == STAMP else self._stated_durations(begin, end)
 
     def _between_stamps(self, begin: int, end: int) -> list:
-        """Returns step durations from stamps.  A stamp is the end of its step; the steps between two stamps are assumed
-        to be equally long."""
+        """Returns step durations in ns from time stamps. A stamp is the end of its step. The steps
+        between two stamps are assumed to be equally long."""
         for border in (begin, end):
             if border not in self.by_step:
                 raise Invalid(
@@ -175,7 +175,7 @@ class Steps:
                 line, f"{seconds:.6g} s between the lines of steps {before} and {step}, which say {clock.text} s"
             )
 
-    def _timed(self, begin: int, end: int) -> list:
+    def _stated_durations(self, begin: int, end: int) -> list:
         """Returns step durations.  If each rank prints its own time, that of the slowest rank counts."""
         steps = [step for step in range(begin + 1, end + 1) if step in self.by_step]
         if len(steps) != end - begin:

@@ -35,7 +35,7 @@ _TORCHRUN_FAILED = re.compile(r"failed \(exitcode: -?\d+\) local_rank:|ChildFail
 
 
 @dataclass(frozen=True)
-class _Raised:
+class _RaisedException:
     """The exception at the end of a traceback."""
 
     line: int
@@ -51,7 +51,7 @@ def failure_reason(output: str) -> str:
     exception = _exception(lines, int(cause[1]) if cause else None)
     if exception is not None:
         return exception
-    words = _last_words(lines)
+    words = _last_program_line(lines)
     if cause and cause[3].startswith("Signal"):
         return f"rank {cause[1]}: {cause[3]}"
     return words if words or not cause else f"rank {cause[1]}: exit code {cause[2]}"
@@ -65,7 +65,7 @@ def _lines(output: str) -> list:
     return [(one.text, one.rank) if labelled or one.certain else (one.whole, None) for one in lines]
 
 
-def _says_nothing(line: str) -> bool:
+def _has_no_text(line: str) -> bool:
     """Whether a line has no letters or digits, such as "=====" and blanks."""
     return not any(c.isalnum() for c in line)
 
@@ -76,12 +76,12 @@ def _raised_at(lines: list, begin: int):
     indent = len(first) - len(first.lstrip(" "))
     for i, (text, writer) in enumerate(lines[begin + 1 :], begin + 1):
         outer = len(text) - len(text.lstrip(" ")) <= indent
-        if writer == rank and outer and not _says_nothing(text) and not _OF_LAUNCHER.fullmatch(text):
-            return _Raised(i, text.strip(), rank)
+        if writer == rank and outer and not _has_no_text(text) and not _OF_LAUNCHER.fullmatch(text):
+            return _RaisedException(i, text.strip(), rank)
     return None
 
 
-def _all_raised(lines: list) -> list:
+def _root_exceptions(lines: list) -> list:
     """The program's exceptions in order, without those that led to another exception."""
     found, replaces = [], False
     for i, (text, _) in enumerate(lines):
@@ -96,8 +96,9 @@ def _all_raised(lines: list) -> list:
 
 
 def _exception(lines: list, cause: int | None):
-    """The exception of rank `cause`, which failed first, if torchrun tells; else the one that ended the program."""
-    raised = _all_raised(lines)
+    """Returns the exception of rank `cause`, which torchrun reports as the first one to fail; if
+    `cause` is None, the exception that ended the program; None if there is none."""
+    raised = _root_exceptions(lines)
     if not raised:
         return None
     if cause is not None:
@@ -105,18 +106,18 @@ def _exception(lines: list, cause: int | None):
     last = raised[-1]
     if raised[0].rank != last.rank:
         return raised[0].text
-    after = sum(not _says_nothing(text) for text, _ in lines[last.line + 1 :])
+    after = sum(not _has_no_text(text) for text, _ in lines[last.line + 1 :])
     return last.text if after <= _MOST_AFTER_EXCEPTION else None
 
 
-def _last_words(lines: list) -> str:
+def _last_program_line(lines: list) -> str:
     """The program's own last line before torchrun's report of the failure; empty if there is none."""
     last = ""
     for text, _ in lines:
         text = text.strip()
         if _TORCHRUN_FAILED.search(text):
             break
-        if not _says_nothing(text) and not _OF_LAUNCHER.fullmatch(text):
+        if not _has_no_text(text) and not _OF_LAUNCHER.fullmatch(text):
             last = text
     return last
 

@@ -20,7 +20,7 @@ def number_of(end: dict, name: str, line) -> Figure:
     return figure(str(end[name]), line, name, least=0)
 
 
-def full_bars(line) -> set:
+def full_progress_bar_steps(line) -> set:
     """Returns the step counts of progress bars that are full, 174/174 [01:27<00:00, ...]."""
     return {int(whole) for done, whole in _BAR.findall(line.text) if done == whole}
 
@@ -79,7 +79,8 @@ def _check_epochs(examples: int, batch: int, epochs: int, steps: int, line) -> N
 
 
 def _check_end(least: float, most: float, epoch: Figure, steps: int) -> None:
-    """Checks a training that ended early, whose rates count all planned steps."""
+    """Checks that the last epoch agrees with the steps that the rates count. In a training that
+    ended early, the rates count all planned steps."""
     if epoch.high < least or epoch.low > most:
         raise Invalid(
             epoch.place,
@@ -89,6 +90,7 @@ def _check_end(least: float, most: float, epoch: Figure, steps: int) -> None:
 
 
 def _may_be(examples: int, epoch: Figure, rate: list) -> bool:
-    """Whether the samples are those of a number of epochs that is no integer."""
+    """Returns whether the number of samples, by the rates, agrees with a training that ended within
+    an epoch."""
     low, high = rate[0].low * rate[1].low, rate[0].high * rate[1].high
     return low <= examples * epoch.high and high >= examples * epoch.low

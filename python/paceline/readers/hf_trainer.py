@@ -15,7 +15,7 @@ import re
 import warnings as python_warnings
 
 from .checks import Invalid, count, figure, shown
-from .hf_counts import ENDLESS, check_samples, count_steps, full_bars, number_of
+from .hf_counts import ENDLESS, check_samples, count_steps, full_progress_bar_steps, number_of
 from .step_log import NOT_FINITE, Steps, record_of, wrong_loss
 
 NAME = "hf-trainer"
@@ -54,7 +54,7 @@ class Lines:
     def take(self, line):
         """Returns the Steps of the whole training if the line has the last dict; None for any other line."""
         self._take_head(line)
-        self.done |= full_bars(line)
+        self.done |= full_progress_bar_steps(line)
         said = _dict_of(line)
         if said is None:
             return None
@@ -106,7 +106,7 @@ class Lines:
 
 def read(source):
     taken = Lines()
-    taken.done = set().union(*map(full_bars, source.lines))
+    taken.done = set().union(*map(full_progress_bar_steps, source.lines))
     steps = [one for one in map(taken.take, source.lines) if one]
     if not steps:
         raise Invalid(source, f"has no {_END}: the training did not end, and its log has no other time")

@@ -10,7 +10,7 @@ _LONGEST = 40  # digits of an integer
 _SPACE = re.compile(r"\s*")
 
 
-class Printed(float):
+class PrintedNumber(float):
     """A number with a point or an exponent, and its text."""
 
     def __new__(cls, text):
@@ -20,7 +20,7 @@ class Printed(float):
 
 
 def parse(text: str, path: str, first_line: int = 1):
-    """Parses `text`.  Floating-point numbers become Printed; NaN and infinities are kept, and
+    """Parses `text`.  Floating-point numbers become PrintedNumber; NaN and infinities are kept, and
     number() rejects them by name."""
     values = parse_several(text, path, first_line)
     if len(values) != 1:
@@ -32,7 +32,7 @@ def parse_several(text: str, path: str, first_line: int = 1) -> list:
     """Parses the values that `text` holds one after the other, as in files that `cat` joined."""
     place = f"{path}:{first_line}"
     decoder = json.JSONDecoder(
-        parse_float=Printed,
+        parse_float=PrintedNumber,
         parse_int=lambda digits: _integer(digits, place),
         object_pairs_hook=lambda pairs: _object(pairs, place),
     )
@@ -134,7 +134,7 @@ def check_keys(value: dict, known, what: str, place) -> None:
 def number(value, place, name: str, *, least: float = None) -> Figure:
     """Returns a number as a figure: an integer is exact, other numbers are as precise as their
     digits."""
-    if isinstance(value, Printed):
+    if isinstance(value, PrintedNumber):
         return figure(value.text, place, name, least=least)
     if not isinstance(value, int) or isinstance(value, bool):
         raise Invalid(place, f"{name}: '{shown(json.dumps(value))}' is not a number")

@@ -39,7 +39,7 @@ def read(source):
     trace = Trace(source)
     found, left_out, seen = {}, {}, set()
     for event in trace.events:
-        key = _of_nccl(event, trace, left_out) or _of_gloo(event, trace, left_out)
+        key = _nccl_operation(event, trace, left_out) or _gloo_operation(event, trace, left_out)
         if not key:
             continue
         when = event.begin, event.end, event.thread, event.name
@@ -64,7 +64,7 @@ def _count(left_out: dict, what: str) -> None:
     left_out[what] = left_out.get(what, 0) + 1
 
 
-def _of_nccl(event: Event, trace: Trace, left_out: dict):
+def _nccl_operation(event: Event, trace: Trace, left_out: dict):
     """Returns (engine, device, operation, bytes, dtype, ranks, group) of a kernel of NCCL."""
     args, place = event.args, trace.place
     if event.kind != "kernel" or not (_KERNEL.match(event.name) or "Collective name" in args):
@@ -118,8 +118,9 @@ def _group(args: dict, ranks: int, trace: Trace) -> object:
     return name
 
 
-def _of_gloo(event: Event, trace: Trace, left_out: dict):
-    """Returns the same for an operation of Gloo.  Its group is the world if the trace has no other group."""
+def _gloo_operation(event: Event, trace: Trace, left_out: dict):
+    """Returns the tuple that _nccl_operation() returns, for an operation of Gloo. The group is the world,
+    because traces with other groups are left out."""
     if not event.name.startswith("gloo:"):
         return None
     world, groups = trace.world.get("world_size"), trace.world.get("pg_count")

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from .checks import Invalid, shown
 from .kineto_times import GpuTimes, HostTimes, Kernels, backward_ns, forward_ns
-from .kineto_trace import Event, Ordered, Trace
+from .kineto_trace import Event, OrderedEvents, Trace
 
 _NODE = "autograd::engine::evaluate_function: "
 _ACCUMULATE = "torch::autograd::AccumulateGrad"
@@ -73,14 +73,14 @@ def _outermost(events: list) -> list:
 
 
 def _step(mark: Event, trace: Trace, kernels: Kernels) -> Step:
-    inside = Ordered([one for one in trace.of("cpu_op") if mark.holds(one)])
+    inside = OrderedEvents([one for one in trace.of("cpu_op") if mark.holds(one)])
     nodes = [one for one in inside.events if one.name.startswith(_NODE)]
     numbers = [number for number in map(_sequence, nodes) if number is not None]
     if not numbers:
         raise Invalid(trace.place, f"{mark.name} has no backward pass with its nodes' sequence numbers")
     if max(numbers) > numbers[0]:
         raise Invalid(trace.place, f"{mark.name} has several backward passes; trace steps without accumulation")
-    forward = Ordered([one for one in inside.events if one.begin < nodes[0].begin])
+    forward = OrderedEvents([one for one in inside.events if one.begin < nodes[0].begin])
     owned = _gradients(nodes, inside, forward, mark, trace)  # (owner, Parameter, node)
     owners = sorted({id(owner): owner for owner, _, _ in owned}.values(), key=lambda one: one.begin)
     names = {id(one): f"{one.name.rpartition('::')[2]}_{k}" for k, one in enumerate(owners)}
@@ -97,7 +97,7 @@ def _step(mark: Event, trace: Trace, kernels: Kernels) -> Step:
     return step
 
 
-def _gradients(nodes: list, inside: Ordered, forward: Ordered, mark: Event, trace: Trace) -> list:
+def _gradients(nodes: list, inside: OrderedEvents, forward: OrderedEvents, mark: Event, trace: Trace) -> list:
     """Finds gradients by their AccumulateGrad nodes.  The node before it made the gradient, and has the sequence number
     of the operator."""
     outer, found, number = _outermost(forward.events), [], None
@@ -124,9 +124,9 @@ def _gradients(nodes: list, inside: Ordered, forward: Ordered, mark: Event, trac
     return found
 
 
-def _check_sizes(parameter: Parameter, owner: Event, forward: Ordered, mark: Event, trace: Trace) -> None:
+def _check_sizes(parameter: Parameter, owner: Event, forward: OrderedEvents, mark: Event, trace: Trace) -> None:
     """Checks that the operator, or one inside it, read the parameter, whose size is that of its gradient."""
-    dims = [one.args.get("Input Dims") for one in forward.held_by(owner)]
+    dims = [one.args.get("Input Dims") for one in forward.events_inside(owner)]
     if any(dims) and not any(_is_among(parameter.sizes, one) for one in dims):
         raise Invalid(
             trace.place,
@@ -138,8 +138,8 @@ def _is_among(sizes: list, dims) -> bool:
     return isinstance(dims, list) and (dims == sizes or any(_is_among(sizes, one) for one in dims))
 
 
-def _parameter(node: Event, inside: Ordered, trace: Trace) -> Parameter:
-    for one in inside.held_by(node):
+def _parameter(node: Event, inside: OrderedEvents, trace: Trace) -> Parameter:
+    for one in inside.events_inside(node):
         if one.name == _ACCUMULATE:
             dims, types = one.args.get("Input Dims"), one.args.get("Input type")
             sizes = dims[0] if isinstance(dims, list) and dims else None

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Times of operators and gradients of a step, on the host or on the device."""
 
-from .kineto_trace import Event, Ordered, Trace
+from .kineto_trace import Event, OrderedEvents, Trace
 
 
 class Kernels:
@@ -34,11 +34,11 @@ class HostTimes:
 class GpuTimes:
     """The begin and end, on the device, of the kernels that the host launched in an event; None if it launched none."""
 
-    def __init__(self, inside: Ordered, kernels: Kernels):
+    def __init__(self, inside: OrderedEvents, kernels: Kernels):
         self._inside, self._kernels = inside, kernels
 
     def _launched(self, event: Event) -> list:
-        return self._kernels.of(self._inside.begun_in(event))
+        return self._kernels.of(self._inside.events_begun_in(event))
 
     def begin(self, event: Event):
         return min((one.begin for one in self._launched(event)), default=None)
@@ -56,8 +56,8 @@ def _first_begin(nodes: list, clock) -> float:
 
 
 def forward_ns(owners: list, nodes: list, clock) -> list:
-    """Returns the time from the begin of each operator to that of the next one; for the last one, to the backward pass.
-    """
+    """Returns, for each operator, the time from its beginning to that of the next operator; for the
+    last one, to the beginning of the backward pass."""
     times, after = [], _first_begin(nodes, clock)
     for one in reversed(owners):
         begin = clock.begin(one)

@@ -37,17 +37,17 @@ def recognizes(source) -> bool:
     return source.text.lstrip()[:1] == "{" and _MARK in source.text
 
 
-class Ordered:
+class OrderedEvents:
     """Events in the order of their begins, with a fast search for those that begin inside another event."""
 
     def __init__(self, events: list):
         self.events = events
         self._begins = [one.begin for one in events]
 
-    def begun_in(self, event: Event) -> list:
+    def events_begun_in(self, event: Event) -> list:
         return self.events[bisect_left(self._begins, event.begin) : bisect_left(self._begins, event.end)]
 
-    def held_by(self, event: Event) -> list:
+    def events_inside(self, event: Event) -> list:
         """Returns the events of the same thread inside `event`, including the event itself."""
         last = bisect_right(self._begins, event.end)
         found = self.events[bisect_left(self._begins, event.begin) : last]

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from .checks import Invalid
-from .transports import before_nccl, nccl_hosts, without_colours, without_tags
+from .transports import text_before_nccl, nccl_hosts, without_colours, without_tags
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,7 @@ class Source:
         hosts = nccl_hosts(text for _, text, _ in pieces)
         lines = []
         for number, text, rank in pieces:
-            before = before_nccl(text, hosts)
+            before = text_before_nccl(text, hosts)
             if before != "":
                 kept = text if before is None else before
                 lines.append(Line(self.path, number, kept, rank, before is not None))

@@ -18,7 +18,7 @@ import sys
 
 from .live_clock import check_clock
 from .live_events import Events
-from .live_regex import Matches, compiled
+from .live_regex import RegexMatcher, compiled
 from .live_series import Case, Failure, Steps
 from .live_trainers import Trainers
 from .record import run_record
@@ -32,7 +32,7 @@ class Output:
     def __init__(self, case: Case, rank: int):
         self.case, self.steps = case, Steps(case, rank)
         self.events = Events(self.steps)
-        self.matches = Matches(self.steps) if case.regex else None
+        self.matches = RegexMatcher(self.steps) if case.regex else None
         self.trainers = Trainers(case.reader) if case.command and not case.regex else None
 
     def take(self, text: str, now_ns: int) -> None:

@@ -43,20 +43,20 @@ _PRINTS_LOG = re.compile(
 )
 
 
-class Kind(Enum):
+class DifferenceKind(Enum):
     """The kinds of differences between the stated times and the clock."""
 
     LONGER_THAN_RUN = 1  # than the whole program
     LONGER = 2  # than the time between lines
-    SHORTER = 3  # and nothing may be left out
+    SHORTER = 3  # than the time between lines, and must not be
     FAR_SHORTER = 4  # less than an eighth
-    LEAVES_OUT = 5  # less, which may be
+    LEAVES_OUT = 5  # shorter than between lines, allowed
     ROUNDED = 6  # within the digits that are printed
 
 
 @dataclass(frozen=True)
 class Difference:
-    kind: Kind
+    kind: DifferenceKind
     lines: list  # that were added
     clock_ns: float  # what the clock says of them
 
@@ -84,12 +84,12 @@ def check_clock(case: Case, series: Series, leaves_nothing_out: bool) -> dict | 
     found = _difference(case, series, leaves_nothing_out)
     if not found:
         return None
-    fitting = "" if found.kind is Kind.ROUNDED else _fitting_unit(case, found, series.in_ns)
-    seen = _seen(case, found)
+    fitting = "" if found.kind is DifferenceKind.ROUNDED else _fitting_unit(case, found, series.in_ns)
+    seen = _difference_text(case, found)
     advice = f"the numbers would fit {fitting}" if fitting else _advice(case, found)
-    if found.kind is Kind.ROUNDED:
+    if found.kind is DifferenceKind.ROUNDED:
         return warning("times-rounded", seen, "the program prints too few digits of its numbers", advice)
-    if found.kind is Kind.LEAVES_OUT and not fitting:
+    if found.kind is DifferenceKind.LEAVES_OUT and not fitting:
         return warning(
             "times-leave-out",
             seen,
@@ -103,7 +103,7 @@ def _difference(case: Case, series: Series, leaves_nothing_out: bool) -> Differe
     """Returns the first difference that exceeds the noise of arrivals; errors come first."""
     end = series.warmup + case.lines(case.steps)
     by_line = _by_line(series.lines, max(series.warmup, 1), end, leaves_nothing_out)
-    if by_line and by_line.kind is Kind.LONGER:
+    if by_line and by_line.kind is DifferenceKind.LONGER:
         return by_line
     found = _by_progress(case, series) if leaves_nothing_out else None
     return found or _longer_than_run(series.lines[:end]) or by_line
@@ -112,11 +112,12 @@ def _difference(case: Case, series: Series, leaves_nothing_out: bool) -> Differe
 def _longer_than_run(lines: list) -> Difference | None:
     run = max(1, lines[-1].arrived_ns)
     low = sum(one.low_ns for one in lines)
-    return Difference(Kind.LONGER_THAN_RUN, lines, run) if low > _RUN_SHARE * run + _RUN_SLACK_NS else None
+    return Difference(DifferenceKind.LONGER_THAN_RUN, lines, run) if low > _RUN_SHARE * run + _RUN_SLACK_NS else None
 
 
 def _by_line(lines: list, first: int, end: int, leaves_nothing_out: bool) -> Difference | None:
-    """Compares the lines of the window whose begin is known with the intervals between their arrivals."""
+    """Compares the step times that the lines of the window state with the intervals between the
+    arrivals of the lines."""
     window = lines[first:end]
     intervals = [b.arrived_ns - a.arrived_ns for a, b in zip(lines[first - 1 :], window)]
     if not _come_one_by_one(intervals):
@@ -131,11 +132,11 @@ def _by_line(lines: list, first: int, end: int, leaves_nothing_out: bool) -> Dif
         return clock > share * high + slack and median_high > share
 
     for kind, differs in (
-        (Kind.LONGER, low > _SHARE * clock + _SLACK_NS and median_low < 1 / _SHARE),
-        (Kind.SHORTER, leaves_nothing_out and shorter(_ADAPTER_SHARE, _ADAPTER_SLACK_NS)),
-        (Kind.FAR_SHORTER, shorter(_FAR, _SLACK_NS)),
-        (Kind.LEAVES_OUT, shorter(_SHARE, _SLACK_NS)),
-        (Kind.ROUNDED, stated > _SHARE * clock + _SLACK_NS),
+        (DifferenceKind.LONGER, low > _SHARE * clock + _SLACK_NS and median_low < 1 / _SHARE),
+        (DifferenceKind.SHORTER, leaves_nothing_out and shorter(_ADAPTER_SHARE, _ADAPTER_SLACK_NS)),
+        (DifferenceKind.FAR_SHORTER, shorter(_FAR, _SLACK_NS)),
+        (DifferenceKind.LEAVES_OUT, shorter(_SHARE, _SLACK_NS)),
+        (DifferenceKind.ROUNDED, stated > _SHARE * clock + _SLACK_NS),
     ):
         if differs:
             return Difference(kind, window, clock)
@@ -143,7 +144,8 @@ def _by_line(lines: list, first: int, end: int, leaves_nothing_out: bool) -> Dif
 
 
 def _by_progress(case: Case, series: Series) -> Difference | None:
-    """Compares the steps of an adapter after a line of progress with the time until the last line of a step."""
+    """For each progress line of an adapter, compares the time of the following steps with the time
+    until the last step's line."""
     for arrived_ns, done in series.progress:
         inside = done - case.warmup
         lines = series.lines[max(0, inside) :]
@@ -151,10 +153,10 @@ def _by_progress(case: Case, series: Series) -> Difference | None:
             continue
         clock = max(1, lines[-1].arrived_ns - arrived_ns)
         if sum(one.low_ns for one in lines) > _SHARE * clock + _ADAPTER_SLACK_NS:
-            return Difference(Kind.LONGER, lines, clock)
+            return Difference(DifferenceKind.LONGER, lines, clock)
         # Before the window the length of steps is not known.
         if inside >= 0 and clock > _ADAPTER_SHARE * sum(one.high_ns for one in lines) + _ADAPTER_SLACK_NS:
-            return Difference(Kind.SHORTER, lines, clock)
+            return Difference(DifferenceKind.SHORTER, lines, clock)
     return None
 
 
@@ -169,22 +171,23 @@ def _come_one_by_one(intervals: list) -> bool:
     return median >= _LEAST_INTERVAL_NS and _quantile(intervals, 0.1) >= median / _ALIKE
 
 
-def _explains(found: Difference, taken_ns: float) -> bool:
-    """Whether steps that take `taken_ns` in all would agree with the clock; for the whole run, whether they fit into
-    it."""
-    if found.kind is Kind.LONGER_THAN_RUN:
+def _agrees_with_clock(found: Difference, taken_ns: float) -> bool:
+    """Returns whether a total step time of `taken_ns` would agree with the clock. If only the time
+    of the whole run is known, returns whether the steps would fit into it."""
+    if found.kind is DifferenceKind.LONGER_THAN_RUN:
         return _LEAST_OF_RUN * found.clock_ns <= taken_ns <= found.clock_ns
     return abs(taken_ns / found.clock_ns - 1) <= _FITS
 
 
 def _fitting_unit(case: Case, found: Difference, in_ns: bool) -> str:
-    """Describes a unit of the numbers that agrees with the clock: of the same kind, time or rate, if one agrees."""
+    """Returns words for another unit of the printed numbers that would agree with the clock,
+    preferably of the same kind (time or rate); empty if none would."""
     own, others = (step_unit_of(case), other_step_units(case)) if case.regex else _units_of_event(in_ns)
     numbers = [own.number(one.stated_ns / case.per_line) for one in found.lines]
     fitting = []
     for place, other in enumerate(others):
         taken = case.per_line * sum(other.step_ns(number) for number in numbers)
-        if _explains(found, taken):
+        if _agrees_with_clock(found, taken):
             fitting.append((other.is_rate == own.is_rate, taken, -place, other.name))
     if not fitting:
         return ""
@@ -204,10 +207,10 @@ def _time(ns: float) -> str:
     return f"{ns * 1e-9:.4g} s" if ns >= NS else f"{ns * 1e-6:.4g} ms" if ns >= 1e6 else f"{ns * 1e-3:.4g} us"
 
 
-def _seen(case: Case, found: Difference) -> str:
+def _difference_text(case: Case, found: Difference) -> str:
     steps = len(found.lines) * case.per_line
     stated, clock = found.stated_ns, found.clock_ns
-    if found.kind is Kind.LONGER_THAN_RUN:
+    if found.kind is DifferenceKind.LONGER_THAN_RUN:
         return f"its {counted(steps, 'step')} took {_time(stated)} by its own words, but it ran for {_time(clock)} until then"
     samples = steps * case.batch * case.ranks * NS
     return (
@@ -218,12 +221,12 @@ def _seen(case: Case, found: Difference) -> str:
 
 def _reason_of_length(case: Case, found: Difference) -> str:
     """Returns other reasons why steps seem too long."""
-    if case.ranks > 1 and _explains(found, found.stated_ns / case.ranks):
+    if case.ranks > 1 and _agrees_with_clock(found, found.stated_ns / case.ranks):
         return (
             f"the lines of all {case.ranks} ranks would be so many: let one rank write them, or name the rank in each "
             "(with --step-regex match those of one)"
         )
-    if case.per_line > 1 and _explains(found, found.stated_ns / case.per_line):
+    if case.per_line > 1 and _agrees_with_clock(found, found.stated_ns / case.per_line):
         return (
             f"the number would fit as that of all {case.per_line} steps of its line: leave the group out of --step-regex, "
             "and the arrival of the lines is timed"
@@ -233,12 +236,12 @@ def _reason_of_length(case: Case, found: Difference) -> str:
 
 def _advice(case: Case, found: Difference) -> str:
     arrival = "leave the group out of --step-regex, and the arrival of the lines is timed"
-    if found.kind in (Kind.LONGER, Kind.LONGER_THAN_RUN):
+    if found.kind in (DifferenceKind.LONGER, DifferenceKind.LONGER_THAN_RUN):
         return _reason_of_length(case, found)
-    if found.kind is Kind.SHORTER:
+    if found.kind is DifferenceKind.SHORTER:
         return "the steps of an adapter leave nothing of the loop out: each ends where the next one begins (docs/adapters.md)"
-    if found.kind is Kind.ROUNDED:
+    if found.kind is DifferenceKind.ROUNDED:
         return "print more of them"
-    if found.kind is Kind.LEAVES_OUT:
+    if found.kind is DifferenceKind.LEAVES_OUT:
         return f"where it belongs to the step, {arrival if case.regex else 'time it too'}"
     return arrival if case.regex else "time the whole of a step, on a GPU up to its synchronization"

@@ -40,9 +40,10 @@ def compiled(pattern: str) -> re.Pattern:
     return expression
 
 
-def turned_over(pattern: str, of_rate: bool) -> str | None:
-    """Returns the expression with its unit inverted, because tqdm prints 1.25s/it if it/s would be below one.  Returns
-    None if `pattern`, of a rate or of a time in seconds, has no such unit."""
+def with_inverted_unit(pattern: str, of_rate: bool) -> str | None:
+    """Returns `pattern` with its unit inverted, because tqdm prints 1.25s/it if it/s would be below
+    one. Returns None if `pattern` has no such unit. `of_rate` says whether its number is a rate or
+    a time in seconds."""
     unit = _RATE if of_rate else _TIME
     return unit.sub(r"\1\3/\2", pattern) if unit.search(pattern) else None
 
@@ -113,21 +114,21 @@ def other_step_units(case: Case) -> list:
     return [one for one in others if (one.scale, one.is_rate) != (own.scale, own.is_rate)]
 
 
-class Matches:
+class RegexMatcher:
     """Finds steps by --step-regex.  Without a group the arrival of the line ends a step."""
 
     def __init__(self, steps: Steps):
         case = steps.case
         self._steps, self._step_unit = steps, step_unit_of(case)
         self._expression = compiled(case.regex)
-        turned = turned_over(case.regex, self._step_unit.is_rate)
+        turned = with_inverted_unit(case.regex, self._step_unit.is_rate)
         self._turned = turned and compiled(turned)
         self._turned_lines = 0
 
     def take(self, line: LauncherLine, now_ns: int) -> None:
-        match, reading = _found(self._expression, line), self._step_unit
+        match, reading = _first_match(self._expression, line), self._step_unit
         if not match:
-            match = self._turned and _found(self._turned, line)
+            match = self._turned and _first_match(self._turned, line)
             if not match:
                 return
             self._turned_lines += 1
@@ -164,6 +165,6 @@ class Matches:
         ]
 
 
-def _found(expression: re.Pattern, line: LauncherLine):
+def _first_match(expression: re.Pattern, line: LauncherLine):
     """Returns the match.  The expression may also match text that the launcher wrote."""
     return expression.search(line.text) or expression.search(line.whole)

@@ -46,13 +46,14 @@ class Trainers:
         text, rank = without_tags(without_colours(raw))
         line = Line(_OUTPUT, self._number, text, rank)
         try:
-            found = self._found(line, rank)
+            found = self._reader_with_step(line, rank)
             return found and self._step(*found, rank)
         except Invalid as error:
             raise Failure("bad-output", str(error)) from None
 
-    def _found(self, line: Line, rank):
-        """(name, Lines, step) where one reader finds a step; the others are not asked again."""
+    def _reader_with_step(self, line: Line, rank):
+        """Returns (name, Lines, step) of the reader that finds a step in the line, after which only
+        that reader is used; None if no reader finds one."""
         found = []
         for name in self._names:
             lines = self._ranks.setdefault(rank, {}).setdefault(name, READERS[name]())

@@ -13,7 +13,7 @@ from datetime import datetime
 from .checks import Invalid, check_product, count, exactly, figure, shown
 from .megatron_checks import Iterations, check_flops, check_growth, check_samples, check_stamps
 from .megatron_head import configuration
-from .step_log import NOT_FINITE, check_numbers, record_of, taken_by_rank, wrong_loss
+from .step_log import NOT_FINITE, check_numbers, record_of, steps_of_first_rank, wrong_loss
 
 NAME = "megatron"
 _LINE = re.compile(
@@ -65,7 +65,7 @@ class Lines:
 
 
 def read(source):
-    taken, lines = taken_by_rank(source, Lines)
+    taken, lines = steps_of_first_rank(source, Lines)
     if not lines:
         raise Invalid(source, "has no line of an iteration of Megatron-LM")
     interval = check_numbers(lines, "iteration")

@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A block of an MLPerf log, and its rate by its own events."""
+"""A block of an MLPerf log (from block_start to block_stop), and the rate that its own events
+state."""
 
 from dataclasses import dataclass, field
 
 from .checks import Invalid
 from .json_text import number
 
-# The rate has a separate timer, which leaves out checkpoints and the like; the first block also
-# contains the warm-up.
+# Largest relative differences between a block's own rate and that by its clock. The rate has a
+# separate timer, which leaves out checkpoints; the first block (_FIRST) also contains the warm-up.
 _OTHER_TIMER, _FIRST = 0.15, 0.75
 
 
@@ -27,8 +28,8 @@ class Block:
     def is_epoch(self) -> bool:
         return self.start["key"] == "epoch_start"
 
-    def tells(self, facts: dict) -> bool:
-        """Whether its own events give a rate."""
+    def has_own_rate(self, facts: dict) -> bool:
+        """Returns whether the block's own events state a throughput or step times."""
         return bool(self.rates or (self.step_seconds and facts.get("global_batch_size")))
 
     def rate(self, facts: dict) -> float:
@@ -38,7 +39,8 @@ class Block:
         return len(self.step_seconds) * facts["global_batch_size"] / sum(self.step_seconds)
 
     def units(self, samples: float, facts: dict) -> list:
-        """Which of 1 and the sequence length are the samples of one unit of the block's rate."""
+        """Returns the numbers of tokens per sample, 1 or the sequence length, with which the
+        block's own rate agrees with its samples and clock. 1: the rate counts samples."""
         by_clock = samples / self.ms * 1e3
         known = [1, facts.get("max_sequence_length")] if self.rates else [1]
         most = _FIRST if self.warms_up else _OTHER_TIMER
@@ -51,7 +53,7 @@ def member(event: dict, key: str):
 
 
 def throughput(event: dict, line):
-    """The rate of an event, None where it has none."""
+    """Returns the throughput that an event states, in samples or tokens per second, or None."""
     value = event.get("value")
     if event["key"] == "tracked_stats" and isinstance(value, dict):
         value = value.get("throughput")

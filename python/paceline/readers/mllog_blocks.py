@@ -4,7 +4,7 @@
 from .checks import Invalid
 from .json_text import number
 from .mllog_block import Block, member, throughput
-from .mllog_epochs import count_epochs
+from .mllog_epochs import set_samples_by_epochs
 
 _STEP_TIMES = ("train_step_time", "train_step_timing")  # seconds
 _SAME_MOMENT = 100  # ms between what two processes say of one event
@@ -25,7 +25,7 @@ def blocks_of(events: list, facts: dict, source) -> list:
         for block in [block for block in blocks if not block.samples]:
             source.note(block.line, "a block whose samples the log does not say is left out")
     else:
-        count_epochs(blocks, facts)
+        set_samples_by_epochs(blocks, facts)
     blocks = [block for block in blocks if block.samples]
     _check_rates(blocks, facts)
     return blocks
@@ -64,8 +64,8 @@ def _is_again(event: dict, line, other: dict, place) -> bool:
 
 
 def _add_statements(events: list, blocks: list, name: str) -> None:
-    """Rates and step times of each block, which stand after its start and before the next one, and
-    the first count of samples after its end."""
+    """Adds to each block the rates and step times that stand between its start and the next block's
+    start, and the first count of samples after its end."""
     at = {id(block.start): block for block in blocks}
     block, ended = None, False
     for event, line in events:
@@ -86,8 +86,9 @@ def _add_statements(events: list, blocks: list, name: str) -> None:
 
 
 def _counted(block: Block, facts: dict):
-    """Samples by the counts of samples or of steps at both ends; since 2025 the end repeats the count
-    of the start, and the next event has the count."""
+    """Returns the number of samples of a block, from the counts of samples or of steps at its start
+    and end; None if the log states neither. Since 2025 the end repeats the count of the start, and
+    the next event has the count of the end."""
     first, last = (
         None if count is None else number(count, block.line, "samples_count", least=0).value
         for count in (member(one, "samples_count") for one in (block.start, block.stop))
@@ -109,11 +110,11 @@ def _counted(block: Block, facts: dict):
 
 
 def _check_rates(blocks: list, facts: dict) -> None:
-    """The throughput of a block is that of its samples and its clock, in samples or in tokens a second,
-    the same in all blocks."""
+    """Checks that the throughput of each block agrees with its samples and its clock, and that all
+    throughputs count samples or all count tokens."""
     found = set()
     for block in blocks:
-        if not block.tells(facts):
+        if not block.has_own_rate(facts):
             continue
         fits = block.units(block.samples, facts)
         said = block.rates[0].text if len(block.rates) == 1 else f"{block.rate(facts):.6g}"

@@ -17,8 +17,8 @@ _SAME_DATA = 0.03
 _OF_WHOLE_RUN = ("bert",)  # where one block of one epoch is the training, of train_samples
 
 
-def count_epochs(blocks: list, facts: dict) -> None:
-    """Sets the samples by the epochs of each block."""
+def set_samples_by_epochs(blocks: list, facts: dict) -> None:
+    """Sets the number of samples of each block from its number of epochs."""
     batch, sequence, of_epoch = (facts.get(key) for key in ("global_batch_size", "max_sequence_length", "train_samples"))
     counted = [(block, _epochs(block)) for block in blocks]
     counted = [(block, epochs) for block, epochs in counted if epochs]
@@ -26,7 +26,7 @@ def count_epochs(blocks: list, facts: dict) -> None:
     if blocks and not blocks[0].is_epoch:
         units |= {"samples": 1, "steps": batch, "tokens": sequence and 1 / sequence}
     units = {name: unit for name, unit in units.items() if unit}
-    told = [(block, epochs) for block, epochs in counted if block.tells(facts)]
+    told = [(block, epochs) for block, epochs in counted if block.has_own_rate(facts)]
     fits = [unit for unit in units.values() if told and all(block.units(epochs * unit, facts) for block, epochs in told)]
     if not told and of_epoch and batch:
         whole = [epochs for _, epochs in counted] == [1] and facts.get("submission_benchmark") in _OF_WHOLE_RUN
@@ -40,10 +40,11 @@ def count_epochs(blocks: list, facts: dict) -> None:
 
 
 def _fail(counted: list, units: dict, facts: dict) -> None:
-    """Names the block that rules out the reading that fits the most blocks."""
+    """Raises Invalid, because the unit of epoch_count and train_samples is ambiguous. It names the
+    block that contradicts the most likely unit."""
     block, epochs = counted[0]
     said = "nothing else in the log says"
-    if block.tells(facts):
+    if block.has_own_rate(facts):
         fitting = {unit: [block.units(epochs * unit, facts) for block, epochs in counted] for unit in units.values()}
         best = max(fitting.values(), key=lambda fits: sum(map(bool, fits)))
         block, epochs = next((one for one, fits in zip(counted, best) if not fits), counted[0])

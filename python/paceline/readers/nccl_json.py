@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from .checks import Invalid, one_of, shown
 from .collective import check_options, engine_of, operation_of
 from .collective_ranks import hosts_of, ranks_of
-from .collective_rows import check_repeats, joined, row_record
+from .collective_rows import check_repeats, merge_repeated_rows, row_record
 from .json_text import check_keys, member, parse_several
 from .lines import Line
 from .nccl_json_rows import row_of, verdicts
@@ -63,8 +63,8 @@ def documents_of(source) -> list:
 
 
 def _end(lines: list, at: int) -> int:
-    """Returns the index of the last line.  The program writes one line; other tools write several, with brackets alone
-    on the first and last one."""
+    """Returns the index of the last line of the JSON document that begins at line `at`. The program
+    writes one line; other tools write several, with a bracket alone on the first and last line."""
     if lines[at].text.strip() == "{":
         closing = (k for k in range(at, len(lines)) if lines[k].text.rstrip() == "}")
         return next(closing, len(lines) - 1)
@@ -110,7 +110,7 @@ def records_of(document: Document, note):
     if not rows:
         raise Invalid(place, "this run has no row of results: it failed")
     warnings += verdicts(top, bandwidth, rows, place, note)
-    for size, out, into, row in joined(rows):
+    for size, out, into, row in merge_repeated_rows(rows):
         yield row_record(shared, warnings, size, out, into, **row)
 
 

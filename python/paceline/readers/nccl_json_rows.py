@@ -5,7 +5,7 @@ from .checks import Invalid, check_count, count, figure, shown
 from .collective import check_columns, check_rates, check_row, reduction_of
 from .json_text import check_keys, member, number
 from .nccl_times import iteration_ns
-from .nccl_verdicts import bandwidth_warnings, bounds_warnings, other_average
+from .nccl_verdicts import bandwidth_warnings, bounds_warnings, average_mismatch_note
 
 _KEYS = (
     "size count type redop root out_of_place in_place out_of_place_per_iter in_place_per_iter "
@@ -104,7 +104,7 @@ def verdicts(top: dict, names, rows: list, place, note) -> list:
     if okay not in ("true", "false", "unchecked"):
         raise Invalid(place, f"average_bus_bandwidth, okay: '{shown(okay)}' is not known")
     value = next((average[key] for key in ("bandwidth", "bandwidith") if key in average), None)
-    if sentence := other_average(getattr(value, "text", str(value)), places):
+    if sentence := average_mismatch_note(getattr(value, "text", str(value)), places):
         note(place, sentence)
     return found + bandwidth_warnings("FAILED" if okay == "false" else None, "the program says")
 

@@ -19,9 +19,9 @@ from .collective import (
     reduction_of,
 )
 from .collective_ranks import hosts_of, ranks_of
-from .collective_rows import check_repeats, joined, row_record
+from .collective_rows import check_repeats, merge_repeated_rows, row_record
 from .nccl_text import Table, program_in
-from .nccl_verdicts import bandwidth_warnings, bounds_warnings, other_average
+from .nccl_verdicts import bandwidth_warnings, bounds_warnings, average_mismatch_note
 
 # If one launcher starts another, the inner one starts the program's processes.
 _LAUNCHED = re.compile(
@@ -59,7 +59,7 @@ def records_of(table: Table, named: set, note):
     check_repeats([(tuple(fields[:width]), tuple(fields), line) for fields, line in table.rows])
     rows = [_row(table, fields, line, program, shared) for fields, line in table.rows]
     warnings += _verdicts(table, rows, note)
-    for size, out, into, row in joined(rows):
+    for size, out, into, row in merge_repeated_rows(rows):
         yield row_record(shared, warnings, size, out, into, **row)
 
 
@@ -171,6 +171,6 @@ def _verdicts(table: Table, rows: list, note) -> list:
         values = count(text, line, "out of bounds values")
         found += bounds_warnings(values, verdict, places, line)
     text, verdict, line = table.footers.get("Avg bus bandwidth", (None, None, None))
-    if line and (sentence := other_average(text, places)):
+    if line and (sentence := average_mismatch_note(text, places)):
         note(line, sentence)
     return found + bandwidth_warnings(verdict, line and f"line {line.number}")

@@ -7,8 +7,9 @@ from .record import WRONG_VALUES, warning
 
 
 def bounds_warnings(values: int, verdict, places: list, where) -> list:
-    """`values` results are out of bounds, and the `verdict` is OK or FAILED; `places` have the
-    wrong elements of each result, which may be unknown."""
+    """Returns warnings about wrong values, if `values` results are out of bounds by the log's
+    footer, whose `verdict` is OK or FAILED. `places` have the numbers of wrong elements of each
+    result, which may be unknown."""
     if verdict != ("FAILED" if values else "OK"):
         raise Invalid(where, f"the log says {values} values out of bounds, and {verdict or 'no verdict'}")
     wrong = sum(map(is_wrong, places))
@@ -42,7 +43,7 @@ def bandwidth_warnings(verdict, where: str) -> list:
     ]
 
 
-def other_average(text: str, places: list):
+def average_mismatch_note(text: str, places: list):
     """Returns a sentence if the program's average of the bus bandwidths in `text` is not that of `places`; None if it
     is, or if the program prints no average."""
     try:

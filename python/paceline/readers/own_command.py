@@ -12,8 +12,8 @@ from .checks import Invalid, count, figure, shown
 BEGIN = "# paceline run"
 _MOST = 2**64 - 1  # a seed
 _FLAGS = {"bucket_mib": "bucket_mb", "warmup_steps": "warmup"}  # where they have another name
-# A record always has the keys of _DEFAULTS; the command has them only if their values differ.  It
-# always has the other ones.
+# A record always has the keys of _DEFAULTS, which the command has only if their values are not the
+# defaults. The command always has the keys of _ALWAYS_IN_COMMAND.
 _ALWAYS_IN_COMMAND = set("label discard model batch_size ranks strategy engine device steps".split())
 _DEFAULTS = {key: value for key, value in case_keys.DEFAULTS.items() if key not in _ALWAYS_IN_COMMAND}
 # Keys of a case that have no flag.
@@ -24,7 +24,7 @@ def _flag_of(key: str) -> str:
     return "--" + _FLAGS.get(key, key).replace("_", "-")
 
 
-_KEYS = {_flag_of(key): key for key in set(case_keys.ALWAYS + case_keys.WHERE_SAID) - _NO_FLAGS}
+_KEYS = {_flag_of(key): key for key in set(case_keys.REQUIRED_KEYS + case_keys.OPTIONAL_KEYS) - _NO_FLAGS}
 # Flags of earlier versions, and what they are today.
 _FORMER = {
     "--compat-zeros": [],

@@ -14,7 +14,7 @@ _COLUMNS = (*_NEEDED, "table_id", "model", "precision", "nodes", "framework_vers
             "gradient_clipping", "dali", "batch_mode", "published_speedup", "flags", "gpus_per_node",
             "row_id", "source", "note")  # fmt: skip
 _VARIANTS = ("gradient_clipping", "dali", "batch_mode")  # columns of one framework differ in these alone
-_TOLD = {"framework_version": "framework_version", "docker": "docker", "model_source": "model_source", "flags": "flags",
+_ADAPTER_FACTS = {"framework_version": "framework_version", "docker": "docker", "model_source": "model_source", "flags": "flags",
          "published_speedup": "published_speed_up", "dali": "dali", "batch_mode": "batch_mode",
          "gradient_clipping": "clipping"}  # fmt: skip
 _LONGEST_NS = 1e18
@@ -87,7 +87,7 @@ def _record(row: dict, place: str, source) -> dict:
     variants = {column: row[column] for column in _VARIANTS if row.get(column)}
     if variants:
         said["env"] = variants
-    told = {name: row[column] for column, name in _TOLD.items() if row.get(column)}
+    told = {name: row[column] for column, name in _ADAPTER_FACTS.items() if row.get(column)}
     table = row.get("table_id") or os.path.basename(source.path).rsplit(".", 1)[0]
     return run_record(
         said,

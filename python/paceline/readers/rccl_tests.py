@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from .checks import Invalid, check_count, count, one_of
 from .collective import ELEMENT_BYTES, check_columns, check_rates, operation_of, reduction_of
 from .collective_ranks import other_groups
-from .collective_rows import is_again, joined, row_record
+from .collective_rows import is_again, merge_repeated_rows, row_record
 from .json_text import member, number
 from .lines import Line
 from .rccl_rows import runs_of_csv, runs_of_json
@@ -105,7 +105,8 @@ def _place(row: dict, line: Line, ranks: int) -> _Place:
 
 
 def _checked_size(operation: str, ranks: int, size: int, figures: tuple) -> int:
-    """The size that time and bandwidths are of.  Before 2025 the file gave that of a reduce-scatter's result."""
+    """Returns the size in bytes with which the time and the bandwidths agree. Before 2025 the file
+    had the size of the result of a reduce-scatter, not of its input."""
     sizes, faults = [size, size * ranks] if operation == "reduce-scatter" else [size], []
     for one in sizes:
         try:
@@ -120,7 +121,7 @@ def _records(places: list, world: tuple):
     ranks, processes, groups = world
     warnings = other_groups(groups)
     shared = {"ranks": ranks, "ranks_per_host": None if processes else [ranks], "engine": "rccl"}
-    for size, out, into, row in joined(_rows(places)):
+    for size, out, into, row in merge_repeated_rows(_rows(places)):
         yield row_record({**shared, "operation": row.pop("operation")}, warnings, size, out, into, **row)
 
 

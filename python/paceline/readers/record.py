@@ -24,7 +24,7 @@ def warning(code: str, seen: str, why: str, advice: str) -> dict:
 
 def environment(**known) -> dict:
     """Returns an environment with the versions and hosts that the log states; never with environment variables."""
-    return _filled(_ENVIRONMENT, known, also={"variables": {}, "hosts": []})
+    return _with_all_keys(_ENVIRONMENT, known, also={"variables": {}, "hosts": []})
 
 
 def rank(
@@ -74,11 +74,11 @@ def run_record(
         "experiment": experiment,
         "started_at": started_at,
         "run": run,
-        "configuration": _filled(
-            case_keys.ALWAYS,
+        "configuration": _with_all_keys(
+            case_keys.REQUIRED_KEYS,
             configuration,
             also={"label": "", "discard": False},
-            where_said=case_keys.WHERE_SAID,
+            where_said=case_keys.OPTIONAL_KEYS,
         ),
         "environment": environment_of or environment(),
         "ranks": ranks,
@@ -118,7 +118,7 @@ def comm_record(
     None for operations that reduce nothing.  What a ring sends of a rank is bytes x bus_factor.
     """
     record = {"kind": "comm", "version": 1}
-    record.update(_filled(_COMM, known, also={}))
+    record.update(_with_all_keys(_COMM, known, also={}))
     record.update(
         bytes=bytes,
         iteration_ns=iteration_ns,
@@ -135,7 +135,8 @@ def comm_record(
 
 
 def check_times(record: dict, place) -> None:
-    """Rejects times that no step or operation can have, as a wrong rate gives."""
+    """Raises Invalid if a time is shorter than 1 ns or longer than 30 days, as a wrong rate would
+    give."""
     ranks = record.get("ranks")
     lists = [one["step_ns"] for one in ranks] if isinstance(ranks, list) else []
     for times in lists or [record.get("iteration_ns", [])]:
@@ -146,7 +147,7 @@ def check_times(record: dict, place) -> None:
                 )
 
 
-def found_wrong(record: dict) -> bool:
+def has_wrong_values(record: dict) -> bool:
     """Whether the tool that wrote the log found wrong values itself."""
     return any(one["code"] == WRONG_VALUES for one in record["warnings"])
 
@@ -176,7 +177,7 @@ def _bandwidths(size: int, factor: float, times: list) -> dict:
     }
 
 
-def _filled(keys, known: dict, *, also: dict, where_said=()) -> dict:
+def _with_all_keys(keys, known: dict, *, also: dict, where_said=()) -> dict:
     unknown = set(known) - set(keys) - set(also) - set(where_said)
     if unknown:
         raise TypeError(f"no key of a record: {', '.join(sorted(unknown))}")

@@ -25,7 +25,7 @@ class Steps:
     half: float  # of `seconds`: half a unit of the last digit that the log prints
 
 
-def taken_by_rank(source, make) -> tuple:
+def steps_of_first_rank(source, make) -> tuple:
     """Returns the Lines and the steps of the first rank that prints steps; `make` makes a Lines.  If tags name the
     ranks, several ranks may print the same steps, because all wait for each other."""
     taken, steps = defaultdict(make), {}

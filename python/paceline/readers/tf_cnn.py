@@ -62,9 +62,9 @@ class _Log:
             pattern.fullmatch(line.text) for pattern in (_HEAD, _DEVICE_BATCH, _STEP, _TOTAL)
         )
         if head:
-            self._says(head[1], head[2], line)
+            self._store_statement(head[1], head[2], line)
         elif batch:
-            self._says("per device", batch[1], line)
+            self._store_statement("per device", batch[1], line)
         elif step:
             self._step(step, line)
         elif total:
@@ -72,7 +72,7 @@ class _Log:
         elif "images/sec: " in line.text:
             raise Invalid(line, f"'{shown(line.text)}' is a line of results that is cut off or mixed with another")
 
-    def _says(self, key: str, text: str, line) -> None:
+    def _store_statement(self, key: str, text: str, line) -> None:
         before, where = self.head.setdefault(key, (text, line))
         if before != text:
             raise Invalid(line, f"{key} is {shown(text)} here, and {shown(before)} in line {where.number}")

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from .checks import Figure, Invalid, count, figure, shown
-from .step_log import NOT_FINITE, Steps, check_numbers, record_of, taken_by_rank, wrong_loss
+from .step_log import NOT_FINITE, Steps, check_numbers, record_of, steps_of_first_rank, wrong_loss
 
 NAME = "torchtitan"
 _CLOCK = r"(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3}) - root - INFO - "
@@ -137,7 +137,7 @@ class Lines:
 
 
 def read(source):
-    taken, steps = taken_by_rank(source, Lines)
+    taken, steps = steps_of_first_rank(source, Lines)
     if len(steps) < 2:
         raise Invalid(source, "has fewer than two lines of steps of torchtitan")
     for one in steps:

@@ -101,7 +101,7 @@ def nccl_hosts(texts) -> set:
     return {match["host"] for match in matches if match}
 
 
-def before_nccl(text: str, hosts: set):
+def text_before_nccl(text: str, hosts: set):
     """Returns the program's part of a line into which NCCL wrote: None if NCCL did not write into it, an empty text if
     the line is NCCL's alone.  NCCL's host follows without a space, so the border is where a known host begins, else
     where the first letter is."""

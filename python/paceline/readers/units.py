@@ -25,7 +25,8 @@ COUNTED = {
 
 @dataclass(frozen=True)
 class Unit:
-    """`counted` (steps, samples or tokens) per time, or, `inverted`, time per one of them."""
+    """A rate, in `counted` (steps, samples or tokens) per time; or, if `inverted`, a time per step,
+    sample or token. `seconds` is the unit of time."""
 
     counted: str
     seconds: float

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from statistics import median
 from typing import NamedTuple
 
-from .facts import facts_of, merged, number
+from .facts import facts_of, merged_facts, number
 from .markdown import MISSING
 
 FEWEST_RUNS = 3  # that have an interval
@@ -140,8 +140,8 @@ _NOT_SETTINGS = {
     *("label", "framework", "compiled", "python", "env", "batch_size"),
     *("ranks", "ranks_per_host", "seed", "discard", "not_run"),
 }
-# Programs choose these values if nobody states them.  They count as settings if runs on the same
-# devices differ in them.
+# Values that the program chooses if the user does not state them. They count as settings only if
+# runs on the same devices differ in them.
 _CHOSEN = {"threads", "warmup_steps", "steps"}
 
 
@@ -196,7 +196,7 @@ def _cell(runs: list, cases: list) -> Cell:
 
 
 def _column(title: str, runs: list, report: dict) -> Column:
-    facts, varied = merged(facts_of(run, report["environments"]) for run in runs)
+    facts, varied = merged_facts(facts_of(run, report["environments"]) for run in runs)
     cells = {}
     for run in runs:
         cells.setdefault(Devices.of(run), []).append(run)

@@ -79,7 +79,7 @@ def text(given: dict) -> str:
     return run_log(given, _block)
 
 
-def _tries(given: dict) -> str:
+def _repetition_summary(given: dict) -> str:
     """Returns, for each case with two runs or more, a line that begins with '#': the mean of the totals that its runs
     print, and its 95 % interval, by Student's t."""
     printed = ""
@@ -101,7 +101,8 @@ def _tries(given: dict) -> str:
 
 
 def _plain(text: str) -> str:
-    """Letters, digits and what is harmless in a file's name."""
+    """Returns the text for a file name: other characters than letters, digits and .+_= become
+    underscores."""
     return re.sub(rb"[^A-Za-z0-9.+_=]", b"_", text.encode()).decode()
 
 
@@ -157,7 +158,7 @@ def logs(given: dict) -> str:
         own = {"records": given["records"], "cases": cases}
         started_at = given["records"][log["runs"][0]]["started_at"]
         head = f"# {given['title']}, {started_at}\n# records: {given['file']}\n# {log['command']}\n"
-        texts[name] = head + text(own) + _tries(own)
+        texts[name] = head + text(own) + _repetition_summary(own)
     return json.dumps(texts)
 
 

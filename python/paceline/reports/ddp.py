@@ -111,8 +111,8 @@ class Table:
 
 
 def _share_cases_without_ddp(tables: list) -> None:
-    """Gives each table the case without DDP, of the same engine where there is one; a table that has
-    nothing else is left out."""
+    """Adds to each table the case without DDP of another table of the same model and batch size,
+    preferably of the same engine. A table that has no other case is left out."""
     borrowed, emptied = [], []
     for table in tables:
         lenders = [one for one in tables if one.work() == table.work() and one.has_case_without_ddp()]

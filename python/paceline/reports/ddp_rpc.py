@@ -81,8 +81,9 @@ def _failure(run: dict) -> str:
     return printable(run["error"]) + ("; shown are the samples until then" if has_steps(run) else "")
 
 
-def _shown(given: dict) -> list:
-    """Returns the runs that have samples and those that failed, each with its case and the description of its job."""
+def _runs_to_print(given: dict) -> list:
+    """Returns (run, case, description of its job) for each run with samples and each failed run of
+    cases with embedding tables."""
     shown = []
     for case in (one for one in given["cases"] if one["job"]):
         records = (given["records"][index] for index in case["runs"])
@@ -119,7 +120,7 @@ def _original_row(row: _Row) -> str:
 
 
 def text(given: dict) -> str:
-    texts, shown = [], _shown(given)
+    texts, shown = [], _runs_to_print(given)
     for run, case, job in shown:
         # The original has one table and no words for others.
         one = f"{case['label']}: {job}\n" if len(shown) > 1 else ""
@@ -232,7 +233,7 @@ def _notes(run: dict, rows: list):
 
 def trainers(given: dict) -> str:
     texts = []
-    for run, case, job in _shown(given):
+    for run, case, job in _runs_to_print(given):
         rows = _rows(run)
         one = printable(f"{run['configuration']['model']} with {case['label']}: ") + f"{job}\n\n{_table(rows)}\n"
         for term, note in _notes(run, rows):

@@ -73,7 +73,7 @@ def facts_of(run: dict, environments: list) -> dict:
     return facts
 
 
-def merged(all_facts) -> tuple:
+def merged_facts(all_facts) -> tuple:
     """Returns the facts of several runs, "1.0 or 1.1" if they differ, and the names of these facts.
     """
     facts, varied = {}, set()

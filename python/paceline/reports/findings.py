@@ -83,7 +83,7 @@ def _scaling(column, table):
         times = column.speed_up(devices)
         if times is not None:
             yield from _one_speed_up(times, devices)
-            yield from _published(column, times, devices)
+            yield from _check_published_speed_up(column, times, devices)
 
 
 def _one_speed_up(times, devices):
@@ -97,7 +97,7 @@ def _one_speed_up(times, devices):
         )
 
 
-def _published(column, times, devices):
+def _check_published_speed_up(column, times, devices):
     """Checks a speed-up that its source printed beside the throughput."""
     text = column.cells[devices].runs[0]["adapter"].get("published_speed_up")
     if text is None:

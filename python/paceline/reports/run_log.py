@@ -50,7 +50,7 @@ def _head(run: dict) -> str:
     return f"# {strategy} on {counted(c['ranks'] or 1, 'rank')}{seed}{origin}"
 
 
-def _unprintable(run: dict, case: dict) -> str:
+def _no_lines_reason(run: dict, case: dict) -> str:
     """Returns why the log has no lines of a run; empty if it has some."""
     if run["error"] is not None or not has_steps(run):
         return f" failed: {'no rank left samples' if run['error'] is None else run['error']}"
@@ -67,7 +67,7 @@ def run_log(given: dict, block) -> str:
     case_of = {run: case for case in given["cases"] for run in case["runs"]}
     for index, case in sorted(case_of.items()):
         run = given["records"][index]
-        head, why = _head(run), _unprintable(run, case)
+        head, why = _head(run), _no_lines_reason(run, case)
         if why:
             printed += f"{head}{why}\n"
         else:

@@ -69,7 +69,7 @@ class DataParallel(torch.nn.Module):
         self._micro = 0
         self._phase = "idle"  # then forward, then backward
         self._in_step = False
-        self._broken = False
+        self._has_failed_step = False
         # Name, parameter, and the address of its data if it is trained and the first step has
         # begun.
         self._prepared = []
@@ -191,7 +191,7 @@ class DataParallel(torch.nn.Module):
             self._serve()
             return None
         self._require_as_prepared()
-        with self._ending_job():
+        with self._raising_engine_failure():
             self._begin_forward()
             self._in_step = True
             try:
@@ -214,7 +214,7 @@ class DataParallel(torch.nn.Module):
         if self._in_step:
             return self._network(*inputs, **named)
         if self._phase == "forward":  # another one of the same micro-batch
-            return self._behind_backward(self._network(*inputs, **named))
+            return self._with_backward_hooks(self._network(*inputs, **named))
         if not (self.training and torch.is_grad_enabled()):
             self.synchronize()
             return self.module(*inputs, **named)
@@ -225,16 +225,16 @@ class DataParallel(torch.nn.Module):
         if not self._model.trains:
             raise UsageError("This rank serves parameters: let it call step(), which computes nothing here.")
         self._require_as_prepared()
-        with self._ending_job():
+        with self._raising_engine_failure():
             self._begin_forward()
-            return self._behind_backward(self._network(*inputs, **named))
+            return self._with_backward_hooks(self._network(*inputs, **named))
 
     def _network(self, *inputs, **named):
         self._gates.enter_first()
         with self._linear or contextlib.nullcontext():
             return self.module(*inputs, **named)
 
-    def _behind_backward(self, output):
+    def _with_backward_hooks(self, output):
         """Returns `output` with hooks that begin the backward pass of the micro-batch."""
 
         def begin(_gradient):
@@ -254,7 +254,7 @@ class DataParallel(torch.nn.Module):
                 f"update() after {self._micro + 1} of {self._accumulate} micro-batches: each has a forward and a "
                 "backward pass."
             )
-        with self._ending_job():
+        with self._raising_engine_failure():
             self._end_backward()
 
     def loss_scale(self):
@@ -263,7 +263,7 @@ class DataParallel(torch.nn.Module):
         return None if self._scaler is None else self._model.loss_scale()
 
     def _require_usable(self, phase):
-        if self._broken:
+        if self._has_failed_step:
             raise UsageError("An exception has left a step of this model before its end: it cannot go on.")
         if self._phase != phase:
             due = {
@@ -274,13 +274,13 @@ class DataParallel(torch.nn.Module):
             raise UsageError(f"This call is out of order: {due[self._phase]}.")
 
     @contextlib.contextmanager
-    def _ending_job(self):
-        """Raises the failure of the engine, because autograd raises another exception in place of a hook's exception.
-        """
+    def _raising_engine_failure(self):
+        """Marks the model as failed if the block raises, and raises the engine's failure if there
+        is one, because autograd replaces the exception of a hook by another one."""
         try:
             yield
         except BaseException:
-            self._broken = True
+            self._has_failed_step = True
             self._gates.open = False
             self._model.throw_if_failed()
             raise
@@ -319,7 +319,7 @@ class DataParallel(torch.nn.Module):
         self._phase = "idle"
         self._micro = (self._micro + 1) % self._accumulate
         if self._micro == 0:
-            self._rule.stepped()
+            self._rule.count_step()
             if self.optimizer is None:
                 self.synchronize()
                 self._model.show_gradients()
@@ -333,7 +333,7 @@ class DataParallel(torch.nn.Module):
 
     def synchronize(self):
         """Waits until the updates of all steps are done, so that parameters may be read."""
-        if self._model is None or not self._model.is_prepared or self._broken:
+        if self._model is None or not self._model.is_prepared or self._has_failed_step:
             return
         # In the middle of a step nothing is waited for: its first micro-batch has waited for the
         # updates of the step before.

@@ -45,8 +45,8 @@ def _is_accumulated(weight):
 
 
 def _is_plain():
-    """Whether nothing else intercepts operations.  Transforms, tracing, autocast and recomputation need PyTorch's own
-    operation."""
+    """Returns whether no transform, tracing, autocast or recomputation is active. These need
+    PyTorch's own operation."""
     return (
         torch.is_grad_enabled()
         and not torch.is_autocast_enabled("cpu")

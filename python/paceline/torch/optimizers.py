@@ -104,9 +104,9 @@ class Rule:
         self.name = name_of(optimizer)
         self._parameters = parameters
         self._names = {id(parameter): name for name, parameter in parameters.items()}
-        self._told = None
+        self._sent_groups = None
         self._steps = 0
-        self._gathered = False
+        self._state_is_gathered = False
         self._sharded_names = []
 
     def parameters(self):
@@ -130,11 +130,11 @@ class Rule:
     def send_groups(self, model):
         """Hands changed groups to the model."""
         groups = self.groups()
-        if groups != self._told:
+        if groups != self._sent_groups:
             model.set_groups(self.name, groups)
-            self._told = groups
+            self._sent_groups = groups
 
-    def stepped(self):
+    def count_step(self):
         """Must be called when an update has been issued."""
         self._steps += 1
         self._forget_gathered()
@@ -147,7 +147,7 @@ class Rule:
             return
         if self.name != "sgd":
             self._take_count(model)
-        self._sharded_names = self._sharded(model)
+        self._sharded_names = self._sharded_state_names(model)
         for ours in self._sharded_names:
             self._put_shard(model, ours)
         for name, parameter in self._parameters.items():
@@ -179,7 +179,7 @@ class Rule:
             if count is not None:
                 count.fill_(float(self._steps))
 
-    def _sharded(self, model):
+    def _sharded_state_names(self, model):
         """Returns the plan's names of those states of which each rank has only a shard."""
         has_state = self.name != "sgd" or any(group["momentum"] > 0 for group in self.groups())
         first = next(iter(self._parameters))
@@ -196,18 +196,18 @@ class Rule:
         for ours in self._sharded_names:
             for name, value in job.gathered_state(model, ours).items():
                 self.optimizer.state[self._parameters[name]][_STATES[self.name][ours]] = value
-        self._gathered = True
+        self._state_is_gathered = True
 
     def _forget_gathered(self):
-        if self._gathered:
-            self._gathered = False
+        if self._state_is_gathered:
+            self._state_is_gathered = False
             for ours in self._sharded_names:
                 for parameter in self._parameters.values():
                     self.optimizer.state[parameter].pop(_STATES[self.name][ours], None)
 
     def require_whole_state(self, model):
         """Raises UsageError if a rank has only a shard of the state."""
-        if self._sharded_names and not self._gathered:
+        if self._sharded_names and not self._state_is_gathered:
             raise UsageError(
                 f"Each rank has a shard of the optimizer's state under strategy {model.strategy}: let all ranks call "
                 "gather_state() before its state_dict() is taken."

@@ -140,7 +140,7 @@ class Subject:
             )
         return TYPES[most]
 
-    def look_at_gradients(self):
+    def remark_on_gradients(self):
         """Remarks on gradients after a backward: sparse and absent ones."""
         sparse = {
             name
@@ -215,7 +215,7 @@ def step(subject):
     loss.backward()
     for handle in handles:
         handle.remove()
-    subject.look_at_gradients()
+    subject.remark_on_gradients()
     subject.model.zero_grad(set_to_none=True)
     ends = [*list(entered.values())[1:], turn]
     forward = {n: e - b for (n, b), e in zip(entered.items(), ends)}
@@ -260,14 +260,12 @@ def busy_machine():
     return f"; busy-machine: a load average of {load:.0f} on {cores} cores"
 
 
-def homes_of(subject, forward, ready):
-    """Returns, for each module that owns parameters, the module under which the profile
-    counts it.
+def profile_modules_of(subject, forward, ready):
+    """Returns, for each module that owns parameters, the module to which the profile adds its time.
 
     If the parameters of a module are used but its own forward is never called
-    (nn.MultiheadAttention's out_proj), it counts under the nearest enclosing module that
-    is called, else under the first module.  A module that nothing uses counts under
-    itself.
+    (nn.MultiheadAttention's out_proj), its time counts for the nearest enclosing module that is
+    called, else for the first module. A module that nothing uses counts for itself.
     """
     homes = {}
     for owner, parameters in subject.owners.items():
@@ -286,7 +284,7 @@ def profile(subject, name, warmup, steps):
         step(subject)
     measured = [step(subject) for _ in range(steps)]
     forward, ready = measured[-1]
-    homes = homes_of(subject, forward, ready)
+    homes = profile_modules_of(subject, forward, ready)
     modules = [*forward, *(m for m in homes.values() if m not in forward)]
     order = list(ready) + [p for p in subject.parameters if p not in ready]
 
@@ -336,7 +334,7 @@ def check_writable(path):
         os.remove(path)
 
 
-def made_by(spec):
+def subject_from_factory(spec):
     """What the factory returns, checked."""
     factory = load(spec)
     try:
@@ -380,7 +378,7 @@ def main():
         if arguments.output == "":
             raise UsageError("--output: is empty; leave it out, or give a FILE")
         check_writable(path)
-        subject = made_by(arguments.factory)
+        subject = subject_from_factory(arguments.factory)
         try_step(subject)
         result = profile(subject, name, arguments.warmup, arguments.steps)
     except UsageError as error:

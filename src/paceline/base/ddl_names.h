@@ -25,7 +25,7 @@ inline constexpr auto kDdlMethods = std::to_array<DdlName>({
     {"wfbpps", "wfbp+ps"},
     {"byteschedulerps", "bytescheduler+ps"},
 });
-// The compressors of ddl-benchmarks, which also stand for its methods, on BSP.
+// The compressors of ddl-benchmarks.  Their names also stand for methods: BSP with this compressor.
 inline constexpr auto kDdlCompressors = std::to_array<DdlName>({
     {"signum", "sign"},
     {"efsignum", "ef-sign"},

@@ -16,11 +16,11 @@ nlohmann::json parse_json(std::string_view text, std::string_view origin) {
   try {
     return nlohmann::json::parse(text);
   } catch (const nlohmann::json::exception& error) {
-    throw UsageError(fmt::format("{}{}", origin, not_json(text, error.what())));
+    throw UsageError(fmt::format("{}{}", origin, not_json_message(text, error.what())));
   }
 }
 
-std::string JsonPlace::path() const {
+std::string JsonNode::path() const {
   if (parent == nullptr) {
     return "";
   }
@@ -31,8 +31,8 @@ std::string JsonPlace::path() const {
   return fmt::format("{}{}{}", above, above.empty() ? "" : ".", shown(key));
 }
 
-void JsonPlace::fail(std::string_view why) const {
-  const JsonPlace* root = this;
+void JsonNode::fail(std::string_view why) const {
+  const JsonNode* root = this;
   while (root->parent != nullptr) {
     root = root->parent;
   }
@@ -41,7 +41,7 @@ void JsonPlace::fail(std::string_view why) const {
                                way, way.empty() ? "" : ": ", why));
 }
 
-void JsonPlace::reject(std::string_view expected) const {
+void JsonNode::reject(std::string_view expected) const {
   constexpr auto kReplace = nlohmann::json::error_handler_t::replace;
   const std::string found = value.is_array()    ? "an array"
                             : value.is_object() ? "an object"
@@ -49,21 +49,21 @@ void JsonPlace::reject(std::string_view expected) const {
   fail(fmt::format("expected {}, found {}", expected, found));
 }
 
-std::optional<JsonPlace> JsonPlace::find(std::string_view name) const {
+std::optional<JsonNode> JsonNode::find(std::string_view name) const {
   check_object();
   const auto found = value.find(name);
   if (found == value.end()) {
     return std::nullopt;
   }
-  return JsonPlace{*found, this, name};
+  return JsonNode{*found, this, name};
 }
 
-std::optional<JsonPlace> JsonPlace::find_not_null(std::string_view name) const {
+std::optional<JsonNode> JsonNode::find_not_null(std::string_view name) const {
   const auto found = find(name);
   return found && !found->value.is_null() ? found : std::nullopt;
 }
 
-JsonPlace JsonPlace::at(std::string_view name) const {
+JsonNode JsonNode::at(std::string_view name) const {
   const auto found = find(name);
   if (!found) {
     fail(fmt::format("key '{}' is missing", name));
@@ -71,7 +71,7 @@ JsonPlace JsonPlace::at(std::string_view name) const {
   return *found;
 }
 
-void JsonPlace::check_keys(const std::set<std::string_view>& known) const {
+void JsonNode::check_keys(const std::set<std::string_view>& known) const {
   check_object();
   for (const auto& [name, item] : value.items()) {
     if (!known.contains(name)) {
@@ -80,14 +80,14 @@ void JsonPlace::check_keys(const std::set<std::string_view>& known) const {
   }
 }
 
-void JsonPlace::check_object() const {
+void JsonNode::check_object() const {
   if (!value.is_object()) {
     reject("an object");
   }
 }
 
-std::uint64_t JsonPlace::integer(std::uint64_t least, std::uint64_t most,
-                                 std::string_view expected) const {
+std::uint64_t JsonNode::integer(std::uint64_t least, std::uint64_t most,
+                                std::string_view expected) const {
   // A number in a document that was made in memory, not parsed, may be signed although it is not
   // negative.
   const bool natural =
@@ -100,7 +100,7 @@ std::uint64_t JsonPlace::integer(std::uint64_t least, std::uint64_t most,
   return number;
 }
 
-double JsonPlace::number(double least, double most, std::string_view expected) const {
+double JsonNode::number(double least, double most, std::string_view expected) const {
   const double number = value.is_number() ? value.get<double>() : NAN;
   if (!(number >= least && number <= most)) {
     reject(expected);
@@ -108,19 +108,19 @@ double JsonPlace::number(double least, double most, std::string_view expected) c
   return number;
 }
 
-double JsonPlace::number() const {
+double JsonNode::number() const {
   constexpr double kMost = std::numeric_limits<double>::max();
   return number(-kMost, kMost, "a number");
 }
 
-bool JsonPlace::boolean() const {
+bool JsonNode::boolean() const {
   if (!value.is_boolean()) {
     reject("true or false");
   }
   return value.get<bool>();
 }
 
-const std::string& JsonPlace::text(std::string_view expected) const {
+const std::string& JsonNode::text(std::string_view expected) const {
   if (!value.is_string()) {
     reject(expected);
   }

@@ -17,13 +17,13 @@ namespace paceline {
 nlohmann::json parse_json(std::string_view text, std::string_view origin = "");
 
 /// A value of a JSON document, with its path for error messages.  If a value does not have the type
-/// or range that a function expects, the function throws UsageError with the path.  A JsonPlace
+/// or range that a function expects, the function throws UsageError with the path.  A JsonNode
 /// refers to its parent, which must live longer.
-struct JsonPlace {
-  using Origin = std::function<std::string(const JsonPlace&)>;
+struct JsonNode {
+  using Origin = std::function<std::string(const JsonNode&)>;
 
   const nlohmann::json& value;
-  const JsonPlace* parent = nullptr;
+  const JsonNode* parent = nullptr;
   std::string_view key = {};  // of the whole document: its name in errors
   std::size_t index = 0;      // if the parent is an array
   /// Set in the whole document only: returns the beginning of an error message about a place.
@@ -36,12 +36,12 @@ struct JsonPlace {
   [[noreturn]] void reject(std::string_view expected) const;
 
   /// Returns the value of a key of this object, or nothing if the key is missing.
-  std::optional<JsonPlace> find(std::string_view name) const;
+  std::optional<JsonNode> find(std::string_view name) const;
 
   /// As find(), but also returns nothing if the value is null.
-  std::optional<JsonPlace> find_not_null(std::string_view name) const;
+  std::optional<JsonNode> find_not_null(std::string_view name) const;
 
-  JsonPlace at(std::string_view name) const;
+  JsonNode at(std::string_view name) const;
 
   void check_object() const;
 
@@ -54,12 +54,12 @@ struct JsonPlace {
       reject("an array");
     }
     for (std::size_t i = 0; i < value.size(); ++i) {
-      call(JsonPlace{value[i], this, {}, i});
+      call(JsonNode{value[i], this, {}, i});
     }
   }
 
-  /// `expected` describes the accepted values; by default "an integer from 1 to 9", with the
-  /// limits.
+  /// Returns the integer, from `least` to `most`.  `expected` describes the accepted values in an
+  /// error; by default "an integer from 1 to 9", with the limits.
   std::uint64_t integer(std::uint64_t least, std::uint64_t most,
                         std::string_view expected = "") const;
 

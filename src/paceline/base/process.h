@@ -32,8 +32,8 @@ std::optional<CommandResult> run_command(const std::vector<std::string>& command
 std::vector<std::string> environment_with(const std::map<std::string, std::string>& more,
                                           const std::vector<std::string>& without = {});
 
-/// Returns the form that exec and spawn take: pointers into `texts`, which must outlive them, and a
-/// null.
+/// Returns pointers into `texts`, which must outlive them, and a final null pointer, as exec and
+/// spawn take them.
 std::vector<char*> exec_pointers(const std::vector<std::string>& texts);
 
 /// Returns the number of cores on which the calling thread may run.

@@ -12,7 +12,7 @@ fs::path program_path() {
   return fs::read_symlink("/proc/self/exe", none);
 }
 
-std::vector<std::string> roots_of(std::string_view kind) {
+std::vector<std::string> root_folders_with(std::string_view kind) {
   std::vector<std::string> roots = {"."};
   std::error_code none;
   // The program is build/release/apps/paceline/paceline or site-packages/paceline/bin/paceline.
@@ -27,8 +27,8 @@ std::vector<std::string> roots_of(std::string_view kind) {
   return roots;
 }
 
-std::string find_in(const std::vector<std::string>& roots, std::string_view kind,
-                    const std::string& name) {
+std::string find_toml_file(const std::vector<std::string>& roots, std::string_view kind,
+                           const std::string& name) {
   std::error_code none;
   for (const std::string& root : roots) {
     const fs::path path = fs::path(root) / kind / (name + ".toml");
@@ -39,7 +39,8 @@ std::string find_in(const std::vector<std::string>& roots, std::string_view kind
   return "";
 }
 
-std::vector<std::string> names_in(const std::vector<std::string>& roots, std::string_view kind) {
+std::vector<std::string> toml_names_in(const std::vector<std::string>& roots,
+                                       std::string_view kind) {
   std::set<std::string> names;
   for (const std::string& root : roots) {
     std::error_code none;

@@ -63,7 +63,8 @@ PythonPackage python_package_of(const fs::path& program, const fs::path& torch) 
 
 PythonPackage python_package() { return python_package_of(program_path(), loaded_torch()); }
 
-std::vector<std::string> python_module(const std::string& module, const std::string& python) {
+std::vector<std::string> python_module_command(const std::string& module,
+                                               const std::string& python) {
   const PythonPackage package = python_package();
   if (package.folder.empty()) {
     throw WorldError(

@@ -27,7 +27,8 @@ PythonPackage python_package();
 /// Returns the command that runs `module` ("paceline.readers") of the package; the caller appends
 /// the arguments.  If `python` is given, this interpreter, whose environment need not contain the
 /// package, replaces the package's own.  Throws WorldError if there is no package.
-std::vector<std::string> python_module(const std::string& module, const std::string& python = "");
+std::vector<std::string> python_module_command(const std::string& module,
+                                               const std::string& python = "");
 
 /// Returns .../site-packages/torch, from the libtorch_cpu.so in this process; empty if none is
 /// loaded.

@@ -22,7 +22,7 @@ constexpr std::chrono::hours kDeadline{24};
 
 PythonOutput run_python(const std::string& module, const std::vector<std::string>& arguments,
                         const std::string& input) {
-  std::vector<std::string> words = python_module(module);
+  std::vector<std::string> words = python_module_command(module);
   words.insert(words.end(), arguments.begin(), arguments.end());
   auto result = run_command(words, kDeadline, input);
   if (!result) {
@@ -33,7 +33,7 @@ PythonOutput run_python(const std::string& module, const std::vector<std::string
           .errors = std::move(result->errors)};
 }
 
-std::string last_words(const PythonOutput& output) {
+std::string last_error_line(const PythonOutput& output) {
   const std::vector<std::string> lines = split_lines(std::string(trimmed(output.errors)));
   return lines.empty() ? "nothing said" : lines.back();
 }

@@ -19,6 +19,6 @@ PythonOutput run_python(const std::string& module, const std::vector<std::string
 
 /// Returns the last line that the module wrote on stderr, for a message about its end; "nothing
 /// said" if there is none.
-std::string last_words(const PythonOutput& output);
+std::string last_error_line(const PythonOutput& output);
 
 }  // namespace paceline

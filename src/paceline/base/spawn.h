@@ -30,8 +30,8 @@ struct Command {
 /// started, or the executable cannot be run.
 pid_t spawn(const Command& command);
 
-/// Opens the file that takes a child's output; an empty path gives no file.  `flags` of open(2) are
-/// added. Throws WorldError.
+/// Opens the log file for a child's output, with additional `flags` for open(2).  Opens nothing if
+/// the path is empty.  Throws WorldError.
 Descriptor open_log(const std::string& path, int flags = 0);
 
 /// Returns the exit code in a status of waitpid: 128 + signal for a killed process.

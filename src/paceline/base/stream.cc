@@ -18,7 +18,7 @@
 namespace paceline {
 namespace {
 
-constexpr std::int64_t kSliceMs = 100;  // the most that one wait counts
+constexpr std::int64_t kSliceMs = 100;  // a longer wait counts as this long
 
 // Whether `fd` is ready for `events` within `timeout`.  If a stopped process makes a wait longer
 // than its slice, the wait counts as one slice.

@@ -77,8 +77,8 @@ std::optional<std::string> nearest_name(std::string_view name, std::span<const s
   return nearest.empty() ? std::nullopt : std::optional(nearest.front());
 }
 
-std::string unknown_name(std::string_view kind, std::string_view name,
-                         std::span<const std::string> known) {
+std::string unknown_name_message(std::string_view kind, std::string_view name,
+                                 std::span<const std::string> known) {
   const auto nearest = nearest_name(name, known);
   return fmt::format("unknown {} '{}'{} Known: {}", kind, name,
                      nearest ? fmt::format("; did you mean '{}'?", *nearest) : std::string("."),
@@ -99,7 +99,7 @@ std::string shown(std::string_view text) {
 }
 
 // If JSON lacks a key, or has a value of another type, the text says so instead of "not JSON".
-std::string not_json(std::string_view text, std::string_view said) {
+std::string not_json_message(std::string_view text, std::string_view said) {
   const auto open = said.find("] ");
   const std::string_view plain = open == std::string_view::npos ? said : said.substr(open + 2);
   if (said.starts_with("[json.exception.out_of_range.403]")) {

@@ -15,7 +15,7 @@
 
 namespace paceline {
 
-/// Splits `text` at the marks.  There is one more part than marks; parts may be empty.
+/// Splits `text` at every `mark`.  There is one more part than marks; parts may be empty.
 std::vector<std::string> split_at(std::string_view text, char mark);
 
 /// Returns the fewest single-character insertions, deletions, replacements and swaps of neighbors
@@ -31,8 +31,8 @@ std::optional<std::string> nearest_name(std::string_view name, std::span<const s
 
 /// Returns the text of an error about an unknown name:
 ///   unknown model 'resnet5'; did you mean 'resnet50'? Known: lenet, resnet50
-std::string unknown_name(std::string_view kind, std::string_view name,
-                         std::span<const std::string> known);
+std::string unknown_name_message(std::string_view kind, std::string_view name,
+                                 std::span<const std::string> known);
 
 /// Returns a number with its noun: "1 case", "3 cases".
 std::string counted(std::int64_t number, std::string_view noun);
@@ -44,7 +44,7 @@ std::string shown(std::string_view text);
 /// library:
 ///   not JSON: column 2: syntax error while parsing object key
 /// The error names the line if `text` has several.
-std::string not_json(std::string_view text, std::string_view said);
+std::string not_json_message(std::string_view text, std::string_view said);
 
 /// Returns `text` without blanks and newlines at both ends.
 std::string_view trimmed(std::string_view text);

@@ -20,7 +20,7 @@ struct Adapter {
   std::string module{};                          // "paceline.adapters.jax_train", or a file's path
   std::vector<std::string> arguments{};          // command-line arguments of the module
   std::string python{};                          // path of the interpreter that runs it
-  std::string missing{};                         // empty, or why it cannot run here
+  std::string missing{};                         // why it cannot run here; empty: it can
   std::string engine{};                          // the engine on CPUs; empty: gloo, nccl
   std::vector<std::string> models{};             // supported models; empty: Paceline's
   std::vector<std::string> dtypes{};             // supported dtypes; empty: all

@@ -13,7 +13,7 @@ namespace paceline::cases {
 
 void Case::forget(const std::string& key) {
   for (const Field& field : fields()) {
-    if (field.json.form == Form::kStated && field.json_name() == key) {
+    if (field.json.form == JsonForm::kStated && field.json_name() == key) {
       const Value usual = default_value(field);
       access_of<Case>(field).set(
           *this,

@@ -19,7 +19,7 @@ struct Network {
   int image_size = 0;            // 0: the model's own
   int classes = 0;               // 0: the model's own
   int sequence_length = 0;       // tokens; 0: the model's own
-  bool as_original = false;      // the job repeats its original's behavior
+  bool as_original = false;      // reproduces the original benchmark's behavior
   std::string start = "random";  // initial weights: random, or formula (formula.h)
   std::string dtype = "fp32";    // fp32, bf16, amp
   bool channels_last = false;
@@ -95,7 +95,7 @@ struct Machine {
 
 /// How many steps are run, and which of them are measured.
 struct Window {
-  int warmup = 5;               // steps before the window; not measured
+  int warmup = 5;               // steps before the measured ones
   int steps = 10;               // measured steps
   bool sync_each_step = false;  // synchronizes the device after every step
 
@@ -106,8 +106,8 @@ struct Window {
 struct Program {
   std::string framework{};    // adapter; empty: Paceline itself
   std::string command{};      // the user's own command line; empty: none
-  std::string launcher{};     // command: the command starts its ranks;
-                              // ranks: Paceline does; empty: chosen
+  std::string launcher{};     // "command": the command starts its ranks;
+                              // "ranks": Paceline starts them; empty: automatic
   std::string reader{};       // log format of the output; empty: detected
   std::string step_regex{};   // regular expression that finds steps in the output
   std::string step_unit{};    // unit of the number that step_regex finds; empty: seconds
@@ -126,14 +126,14 @@ struct Case : Network, Training, Tables, Exchange, Machine, Window, Program {
   /// Why the case cannot run here, if that is not the user's mistake. Such a case is recorded with
   /// this reason.
   std::string not_run{};
-  /// The keys of the JSON form whose values are unknown: an imported log does not say them, or the
-  /// user did not state them for a command that does not see them. Their JSON values are null, and
-  /// the values of their fields have no meaning.
+  /// The JSON keys whose values are unknown. Either an imported log does not contain them, or the
+  /// user did not give them to a `command` that does not read them from Paceline. Their JSON values
+  /// are null, and the values of their fields have no meaning.
   std::set<std::string> unstated{};
 
   bool states(const std::string& key) const { return !unstated.contains(key); }
-  /// Adds `key` to `unstated` and clears its field. Other keys than those of Form::kStated are
-  /// ignored.
+  /// Adds the JSON key `key` to `unstated`, and resets its field to the value for "unknown". Does
+  /// nothing if the form of the key is not JsonForm::kStated.
   void forget(const std::string& key);
 
   /// The number of tokens per sample, by which a rate in tokens/s is converted; 0 if unknown.

@@ -38,7 +38,8 @@ void check_model(const Case& c, const MachineFacts& m, const Where& where) {
   if (c.replay.empty() && !is_network_outside(c, m) &&
       std::ranges::find(m.models, c.model) == m.models.end()) {
     const DdlName* legacy = find_ddl_name(kDdlModels, c.model);
-    where.reject_if(legacy == nullptr, "model", "{}", unknown_name("model", c.model, m.models));
+    where.reject_if(legacy == nullptr, "model", "{}",
+                    unknown_name_message("model", c.model, m.models));
     where.reject("model", "unknown model '{}'; here it is '{}'", c.model, legacy->ours);
   }
   where.reject_if(c.batch_size % c.accumulate != 0, "accumulate",
@@ -47,11 +48,11 @@ void check_model(const Case& c, const MachineFacts& m, const Where& where) {
 
 /// The message "'mpi' was not built in; there is gloo", with advice on how to get the engine where
 /// that is known.
-std::string not_built_in(const std::string& engine, const MachineFacts& machine) {
+std::string missing_engine_message(const std::string& engine, const MachineFacts& machine) {
   const auto* const traits = plan::find_engine_traits(engine);
-  const std::string how = traits == nullptr || traits->how_to_get.empty()
+  const std::string how = traits == nullptr || traits->install_hint.empty()
                               ? ""
-                              : fmt::format("; {}", traits->how_to_get);
+                              : fmt::format("; {}", traits->install_hint);
   return fmt::format("'{}' was not built in; there is {}{}", engine,
                      fmt::join(machine.engines, ", "), how);
 }
@@ -81,10 +82,10 @@ void check_ranks(const Case& c, const MachineFacts& m, const Where& where) {
 void check_device(const Case& c, const MachineFacts& m, const Where& where) {
   where.reject_if(c.device == "cuda" && m.cuda_devices == 0, "device",
                   "'cuda', but PyTorch sees no GPU here");
-  where.reject_if(!is_outside(c) && std::ranges::count(m.engines, c.engine) == 0, "engine", "{}",
-                  not_built_in(c.engine, m));
+  where.reject_if(!runs_external_program(c) && std::ranges::count(m.engines, c.engine) == 0,
+                  "engine", "{}", missing_engine_message(c.engine, m));
   if (const auto* engine = plan::find_engine_traits(c.engine);
-      !is_outside(c) && engine != nullptr && !engine->moves(c.device)) {
+      !runs_external_program(c) && engine != nullptr && !engine->moves(c.device)) {
     where.reject("engine", "'{}' moves bytes between {} alone; for device {} take {}", c.engine,
                  engine->moves_cpu ? "CPUs" : "GPUs", c.device, plan::engine_for(c.device).name);
   }
@@ -186,10 +187,10 @@ void check_update(const Case& c, const strategies::StrategySpec& spec, const Whe
 
 }  // namespace
 
-void check_instruments(const Case& c, const Where& where) {
+void check_option_combinations(const Case& c, const Where& where) {
   const strategies::StrategySpec spec = strategies::strategy_of(c);
   const bool by_pytorch = spec.whole.row != nullptr && spec.whole.row->name != "none";
-  const bool outside = is_outside(c);
+  const bool outside = runs_external_program(c);
   where.reject_if(c.stretch != 1 && (c.link.empty() || c.replay.empty()), "stretch",
                   "'{}' slows compute and network alike, so it needs both --replay and --link",
                   c.stretch);

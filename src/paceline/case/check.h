@@ -61,14 +61,14 @@ void check_tables(Case& configuration, const MachineFacts& machine, const Where&
 /// if `ranks` is not a multiple of `local`.
 std::vector<int> equal_hosts(int ranks, int local, const std::string& origin);
 
-/// Sets how many ranks each host has. A single number in the case holds for every host. If the case
-/// gives none, the placement is that of the ranks that were started, and it stays empty if all of
-/// them are on one host. Throws UsageError if the ranks do not fill the hosts.
+/// Sets how many ranks each host has. A single number in the case is the number for every host. If
+/// the case gives none, the ranks are placed as they were started, and the list stays empty if all
+/// of them are on one host. Throws UsageError if the ranks do not fill the hosts.
 void place_ranks(Case& configuration, const MachineFacts& machine, const Where& where);
 
-/// Throws UsageError if the strategy, which must be canonical, does not exist for this number of
-/// ranks. If the strategy needs equally many ranks on every host, and the case does not say how
-/// ranks are `placed`, sets `not_run` instead of throwing.
+/// Throws UsageError if the strategy, which must be canonical, cannot run with this number of
+/// ranks. If the hosts have unequal numbers of ranks, and the user did not choose these numbers
+/// (`placed`), sets `not_run` instead of throwing.
 void check_hosts(Case& configuration, bool placed, const Where& where);
 
 /// Throws UsageError if `machine` has no such device or engine, or if engine, link or number type
@@ -84,8 +84,8 @@ void check_case(const Case& configuration, const MachineFacts& machine, const Wh
 /// Throws UsageError for an unknown data set, and for settings that do not fit it.
 void apply_data_set(Case& configuration, const Where& where);
 
-/// Throws UsageError if a block of an experiment with a replay explicitly asks for a GPU, or for an
-/// engine that does not move CPU memory.
+/// Throws UsageError if `block` sets `replay` and explicitly asks for a GPU, or for an engine that
+/// cannot communicate CPU memory.
 void check_replay(const RawValues& block);
 
 /// Replaces network, batch size and element type of the case by those of its profile, and device
@@ -94,7 +94,7 @@ void check_replay(const RawValues& block);
 void apply_profile(const std::string& where, Case& configuration);
 
 /// Which numbers of steps the user has set.
-struct GivenSteps {
+struct UserSetSteps {
   bool warmup = false;
   bool measured = false;
 };
@@ -103,9 +103,9 @@ struct GivenSteps {
 /// the period of the case. The period is that of the strategy and of the averages of BatchNorm
 /// statistics. Other numbers of steps could miss an exchange that happens every H-th step, or have
 /// one too many.
-void round_steps_to_periods(Case& configuration, const GivenSteps& given);
+void round_steps_to_periods(Case& configuration, const UserSetSteps& given);
 
-/// With more ranks per core than this, the ranks of a host only wait for time slices.
+/// The largest allowed number of ranks per core. With more ranks, they mostly wait for CPU time.
 inline constexpr int kMostRanksPerCore = 32;
 
 /// Throws UsageError if `ranks` ranks are too many for `cores` cores of this host. `origin` names
@@ -116,8 +116,8 @@ void check_ranks_here(const std::string& origin, int ranks, int cores);
 /// the link cannot be parsed.
 std::string canonical_link(const Case& configuration, const Where& where);
 
-/// Throws UsageError if link, replay, stretch or learning rate do not fit the rest of the case. The
-/// strategy of the case must be canonical.
-void check_instruments(const Case& configuration, const Where& where);
+/// Throws UsageError if link, replay, stretch, learning rate, gradient clipping or the averaging of
+/// buffers contradict the rest of the case. The strategy of the case must be canonical.
+void check_option_combinations(const Case& configuration, const Where& where);
 
 }  // namespace paceline::cases

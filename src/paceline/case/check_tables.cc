@@ -47,15 +47,17 @@ void check_no_tables(const Case& c, const Where& where) {
 
 void check_dense_strategy(const Case& c, const Where& where) {
   const strategies::StrategySpec spec = strategies::parse_strategy(canonical_strategy(c, where));
-  const char* const key = !c.command.empty() ? "command" : is_outside(c) ? "framework" : "strategy";
-  where.reject_if(spec.external() || is_outside(c), key,
+  const char* const key = !c.command.empty()         ? "command"
+                          : runs_external_program(c) ? "framework"
+                                                     : "strategy";
+  where.reject_if(spec.external() || runs_external_program(c), key,
                   "'{}' is an external program, which knows no model with embedding tables",
                   c.command.empty() ? performer_of(c) : c.command);
   where.reject_if(spec.update.row != nullptr && spec.update.row->parameters, "strategy",
                   "'{}' sends parameters, and beside embedding tables the gradients of the dense "
                   "part cross; take an update rule that sends them, as gradients or zero-1",
                   c.strategy);
-  // An exchange whose servers do no other work takes them from the trainers.
+  // With placement=apart, some of the trainers become parameter servers and do not train.
   const std::string* const placement = spec.exchange.options.find("placement");
   if (placement != nullptr && *placement == "apart") {
     where.reject("strategy",
@@ -67,10 +69,10 @@ void check_dense_strategy(const Case& c, const Where& where) {
 
 void check_placement(const Case& c, const Where& where) {
   const auto why =
-      strategies::why_not_placed({.placement = strategies::table_placement(c.placement),
-                                  .sequential = c.as_original,
-                                  .staleness = c.staleness,
-                                  .colocated = c.servers == 0});
+      strategies::placement_conflict_message({.placement = strategies::table_placement(c.placement),
+                                              .sequential = c.as_original,
+                                              .staleness = c.staleness,
+                                              .colocated = c.servers == 0});
   where.reject_if(!why.empty(), c.staleness > 0 ? "staleness" : "as_original", "{}", why);
 }
 

@@ -27,12 +27,12 @@ namespace {
 
 // Returns the first setting that only has an effect with --data and that is not at its default;
 // null if there is none.
-const Field* key_of_training(const Case& c) {
+const Field* changed_data_field(const Case& c) {
   return difference_in(c, Case{}, {&Case::split, &Case::target, &Case::evaluate_every});
 }
 
 void check_without_data(const Case& c, const Where& where) {
-  if (const Field* const key = key_of_training(c)) {
+  if (const Field* const key = changed_data_field(c)) {
     where.reject(key->name, "it speaks of training on data, so it needs --data");
   }
 }
@@ -44,7 +44,7 @@ const plan::DataTraits& traits_of(const Case& c, const Where& where) {
     for (const plan::DataTraits& row : plan::kData) {
       known.emplace_back(row.name);
     }
-    where.reject("data", "{}", unknown_name("data", c.data, known));
+    where.reject("data", "{}", unknown_name_message("data", c.data, known));
   }
   const std::size_t colon = c.data.find(':');
   const bool folder = colon != std::string::npos && colon + 1 < c.data.size();
@@ -57,7 +57,7 @@ const plan::DataTraits& traits_of(const Case& c, const Where& where) {
   return *traits;
 }
 
-void take_size(const char* key, int from_data, const Where& where, int& value) {
+void set_size_from_data(const char* key, int from_data, const Where& where, int& value) {
   where.reject_if(value != 0 && value != from_data, key, "'{}', but that of the data is {}", value,
                   from_data);
   value = from_data;
@@ -66,13 +66,13 @@ void take_size(const char* key, int from_data, const Where& where, int& value) {
 // Sets image size and classes of the case from the header of its memory-mapped file, the input of a
 // throughput benchmark.
 void set_sizes_of_mapped_file(Case& c, const Where& where) {
-  where.reject_if(key_of_training(c) != nullptr, "data",
+  where.reject_if(changed_data_field(c) != nullptr, "data",
                   "'{}' is read without evaluations, in even parts; leave out split, target and "
                   "evaluate_every",
                   c.data);
   const plan::SampleFile file = plan::read_sample_file(c.data);
-  take_size("image_size", file.side, where, c.image_size);
-  take_size("classes", file.classes, where, c.classes);
+  set_size_from_data("image_size", file.side, where, c.image_size);
+  set_size_from_data("classes", file.classes, where, c.classes);
 }
 
 void require_file(const Case& c, std::string_view file, const Where& where) {
@@ -111,7 +111,7 @@ void apply_data_set(Case& c, const Where& where) {
     return;
   }
   const plan::DataTraits& traits = traits_of(c, where);
-  const bool outside = is_outside(c) || strategies::strategy_of(c).external();
+  const bool outside = runs_external_program(c) || strategies::strategy_of(c).external();
   where.reject_if(!c.replay.empty() || (outside && c.not_run.empty()), "data",
                   "'{}' is trained on by a network of this program, which {} has not", c.data,
                   c.replay.empty() ? performer_of(c) : "a replay");
@@ -132,8 +132,8 @@ void apply_data_set(Case& c, const Where& where) {
                   c.model);
   where.reject_if(!traits.regression && c.target > 1, "target",
                   "'{}', but an accuracy is at most 1", c.target);
-  take_size("image_size", traits.side, where, c.image_size);
-  take_size("classes", traits.classes, where, c.classes);
+  set_size_from_data("image_size", traits.side, where, c.image_size);
+  set_size_from_data("classes", traits.classes, where, c.classes);
 }
 
 void check_replay(const RawValues& block) {
@@ -177,8 +177,8 @@ void apply_profile(const std::string& where, Case& c) {
   }
 }
 
-void round_steps_to_periods(Case& c, const GivenSteps& given) {
-  if ((given.warmup && given.measured) || is_outside(c)) {
+void round_steps_to_periods(Case& c, const UserSetSteps& given) {
+  if ((given.warmup && given.measured) || runs_external_program(c)) {
     return;
   }
   const plan::Step period = period_of(c);

@@ -16,9 +16,9 @@
 namespace paceline::cases {
 namespace {
 
-// These keys come first, and are written even with default values. The defaults of some depend on
-// the machine.
-constexpr auto kFirst = std::to_array<std::string_view>(
+// The keys whose flags come first and are written even with default values. Some of their defaults
+// depend on the machine.
+constexpr auto kAlwaysWrittenKeys = std::to_array<std::string_view>(
     {"model", "strategy", "ranks", "batch_size", "device", "engine", "steps"});
 
 /// Whether the key gets no flag: it does not describe what is measured, or its value follows from
@@ -35,7 +35,8 @@ bool is_left_out(const Field& key, const Case& c) {
     return c.model == "hybrid";  // hybrid's batches vary in size
   }
   if (name == "strategy" || name == "engine") {
-    return is_outside(c) && (name == "strategy" || c.command.empty() || c.engine.empty());
+    return runs_external_program(c) &&
+           (name == "strategy" || c.command.empty() || c.engine.empty());
   }
   if (name == "launcher") {
     return c.command.empty() || starts_its_ranks(c);
@@ -53,13 +54,13 @@ std::vector<std::string> flags_of(const Case& c) {
     const std::string value = is_largest ? kMax : read_key(key, c);
     words.push_back(flag_of(key) + (is_switch(key) ? "" : "=" + value));
   };
-  for (const std::string_view name : kFirst) {
+  for (const std::string_view name : kAlwaysWrittenKeys) {
     if (const Field& key = *find_key(name); !is_left_out(key, c)) {
       add(key);
     }
   }
   for (const Field& key : keys()) {
-    if (!is_left_out(key, c) && std::ranges::count(kFirst, key.name) == 0 &&
+    if (!is_left_out(key, c) && std::ranges::count(kAlwaysWrittenKeys, key.name) == 0 &&
         !read_key(key, c).empty() && read_key(key, c) != read_key(key, usual)) {
       add(key);
     }

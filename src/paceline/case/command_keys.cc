@@ -24,14 +24,15 @@ namespace {
 constexpr const char* kCaseVariable = "PACELINE_CASE";
 constexpr std::uintmax_t kLargestScript = 4 << 20;
 
-// Keys that Paceline itself uses for the run, apart from the keys that say how output is read.
-constexpr auto kOfRun =
+// Keys that Paceline itself uses when it runs a command, in addition to those of Part::kProgram and
+// Part::kNote.
+constexpr auto kRunKeys =
     std::to_array<std::string_view>({"env", "steps", "strategy", "threads", "warmup"});
 // Keys that take effect only if Paceline starts the ranks (launcher "ranks").
-constexpr auto kOfRanks = std::to_array<std::string_view>({"ranks", "ranks_per_host"});
+constexpr auto kRankKeys = std::to_array<std::string_view>({"ranks", "ranks_per_host"});
 
-// Keys whose values count as stated for every command: every case needs them, or has a word for
-// "unknown".
+// Keys that are never marked as `unstated` for a command: every case needs their values, or one of
+// their values means "unknown".
 constexpr auto kAlwaysStatedKeys =
     std::to_array<std::string_view>({"model", "batch_size", "ranks", "engine"});
 
@@ -41,18 +42,18 @@ bool is_one_of(const Names& names, std::string_view name) {
 }
 
 /// Whether Paceline itself uses the key, not the command.
-bool is_of_paceline(std::string_view name) {
+bool is_used_by_paceline(std::string_view name) {
   const Field* key = find_key(name);
   const bool of_program =
       key != nullptr && (key->of.part == Part::kProgram || key->of.part == Part::kNote);
-  return (of_program && name != "python") || is_one_of(kOfRun, name);
+  return (of_program && name != "python") || is_one_of(kRunKeys, name);
 }
 
-bool has_braces(const std::string& command, std::string_view name) {
+bool has_placeholder(const std::string& command, std::string_view name) {
   return std::regex_search(command, std::regex(fmt::format(R"((^|[^$])\{{{}\}})", name)));
 }
 
-bool mentions_case(const std::string& file) {
+bool contains_case_variable(const std::string& file) {
   std::error_code none;
   if (!std::filesystem::is_regular_file(file, none) ||
       std::filesystem::file_size(file, none) > kLargestScript) {
@@ -63,11 +64,11 @@ bool mentions_case(const std::string& file) {
 }
 
 /// Whether the command line, or a file that one of its words names, contains PACELINE_CASE.
-bool reads_case(const std::string& command) {
+bool reads_case_variable(const std::string& command) {
   static const std::regex word_pattern(R"([^\s;&|()<>'"=]+)");
   return command.find(kCaseVariable) != std::string::npos ||
          std::any_of(std::sregex_iterator(command.begin(), command.end(), word_pattern), {},
-                     [](const std::smatch& word) { return mentions_case(word.str()); });
+                     [](const std::smatch& word) { return contains_case_variable(word.str()); });
 }
 
 std::string placeholder_of(std::string_view key) {
@@ -82,8 +83,9 @@ std::string unseen_key_message(const std::string& where, std::string_view key) {
       where, placeholder_of(key));
 }
 
-/// Throws UsageError for a key that would have no effect and does not merely describe the job.
-void check_effect(const CommandCase& one) {
+/// Throws UsageError if `python` or the batch size "max" is set, but the command does not see that
+/// key.
+void check_keys_have_effect(const CommandCase& one) {
   const Case& c = one.given;
   for (const auto& [key, matters] :
        {std::pair{"python", !c.python.empty()}, {"batch_size", c.batch_size == kLargestBatch}}) {
@@ -93,7 +95,8 @@ void check_effect(const CommandCase& one) {
   }
 }
 
-/// Lets the reader of a command's output look at each expression that it would have to use.
+/// Throws UsageError if a step_regex is rejected by the Python module that will match the output
+/// with it. Each distinct step_regex is checked once.
 void check_expressions(const std::vector<CommandCase>& cases) {
   std::set<std::string> known;
   for (const CommandCase& one : cases) {
@@ -103,14 +106,14 @@ void check_expressions(const std::vector<CommandCase>& cases) {
     }
     const PythonOutput said = run_python("paceline.readers.live", {"--check-regex", expression});
     if (said.exit_code != 0) {
-      throw UsageError(fmt::format("{}: {}", one.where.at("step_regex"), last_words(said)));
+      throw UsageError(fmt::format("{}: {}", one.where.at("step_regex"), last_error_line(said)));
     }
   }
 }
 
 }  // namespace
 
-const std::vector<std::string_view>& handed_over_keys() {
+const std::vector<std::string_view>& case_variable_keys() {
   static const std::vector<std::string_view> keys{
       "model",          "batch_size", "image_size", "sequence_length", "as_original",
       "classes",        "warmup",     "steps",      "bucket_mb",       "engine",
@@ -138,15 +141,15 @@ std::map<std::string, std::string, std::less<>> placeholders_of(const Case& c) {
 }
 
 bool command_sees(const Case& c, std::string_view key) {
-  if (is_of_paceline(key) || (c.launcher == "ranks" && is_one_of(kOfRanks, key)) ||
-      has_braces(c.command, key)) {
+  if (is_used_by_paceline(key) || (c.launcher == "ranks" && is_one_of(kRankKeys, key)) ||
+      has_placeholder(c.command, key)) {
     return true;
   }
   if (key == "batch_size" &&
-      (has_braces(c.command, "batch") || has_braces(c.command, "global_batch"))) {
+      (has_placeholder(c.command, "batch") || has_placeholder(c.command, "global_batch"))) {
     return true;
   }
-  return is_one_of(handed_over_keys(), key) && reads_case(c.command);
+  return is_one_of(case_variable_keys(), key) && reads_case_variable(c.command);
 }
 
 RawValues with_command_defaults(RawValues values) {
@@ -182,7 +185,7 @@ RawValues with_command_defaults(RawValues values) {
 void check_command_keys(const std::vector<CommandCase>& cases) {
   std::map<std::string, const CommandCase*> firsts;  // by command and launcher
   for (const CommandCase& one : cases) {
-    check_effect(one);
+    check_keys_have_effect(one);
     const Case& c = one.given;
     const CommandCase& first = *firsts.emplace(c.command + "\n" + c.launcher, &one).first->second;
     for (const Field& key : keys()) {
@@ -207,7 +210,7 @@ void check_command_keys(const std::vector<CommandCase>& cases) {
 void forget_defaults(Case& c, const std::function<bool(std::string_view key)>& is_given,
                      bool gpu_visible) {
   for (const Field& key : keys()) {
-    if (key.json.form != Form::kStated || is_one_of(kAlwaysStatedKeys, key.name)) {
+    if (key.json.form != JsonForm::kStated || is_one_of(kAlwaysStatedKeys, key.name)) {
       continue;
     }
     const bool told = is_given(key.name) || command_sees(c, key.name);

@@ -20,7 +20,7 @@ namespace paceline::cases {
 // different values of such a key would be the same job under two names.
 
 /// The keys that the environment variable PACELINE_CASE contains.
-const std::vector<std::string_view>& handed_over_keys();
+const std::vector<std::string_view>& case_variable_keys();
 
 /// The values of the {placeholders} of a command, by name: those of every key of the case, and
 /// batch, global_batch and total. {port} is not among them, as it differs from start to start.
@@ -35,16 +35,16 @@ bool command_sees(const Case& c, std::string_view key);
 /// computed. Returns a block without a command unchanged.
 RawValues with_command_defaults(RawValues values);
 
-/// A case of a command before any value is derived, and where each of its values was written, by
+/// A case with a `command`, as the user wrote it, and the place where each value was written, by
 /// key.
 struct CommandCase {
   Case given;
   std::map<std::string, std::string, std::less<>> where;
 };
 
-/// Throws UsageError if cases of one command differ in a key that the command does not see, if a
-/// key has no effect because the command does not see it, and if `step_regex` is not an expression
-/// with at most one group.
+/// Throws UsageError if two cases of one command differ in a key that the command does not see, if
+/// another key has no effect because the command does not see it, or if `step_regex` is not a
+/// regular expression with at most one group.
 void check_command_keys(const std::vector<CommandCase>& cases);
 
 /// Marks as `unstated` the keys of a command's case that the user did not give and that the command

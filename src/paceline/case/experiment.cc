@@ -25,7 +25,7 @@
 namespace paceline::cases {
 namespace {
 
-/// The largest number of any case, at least 1.
+/// The largest value of `number`, a member or a function, over the cases; at least 1.
 int largest_of(const std::vector<Case>& cases, auto number) {
   int largest = 1;
   for (const Case& c : cases) {
@@ -66,7 +66,7 @@ void check_strategy_has_use(const RawValues& block) {
 
 void check_trace(const std::string& file, const std::vector<Case>& cases) {
   const auto outside = [](const Case& c) {
-    return is_outside(c) || strategies::parse_strategy(c.strategy).external();
+    return runs_external_program(c) || strategies::parse_strategy(c.strategy).external();
   };
   if (!cases.empty() && std::ranges::all_of(cases, outside)) {
     throw UsageError(
@@ -78,10 +78,10 @@ void check_trace(const std::string& file, const std::vector<Case>& cases) {
 }
 
 /// A case whose keys are set one after the other while the sweep is expanded.
-struct Partial {
+struct PartialCase {
   Case configuration;
   const RawValues* given = nullptr;  // the values of its block
-  bool row = false;                  // a row of the DDP benchmark, whose ranks are known
+  bool row = false;                  // a row of the DDP benchmark, which sets `ranks`
   std::map<std::string, std::string, std::less<>> where{};
 };
 
@@ -111,13 +111,14 @@ class Expansion {
     check_replay(block);
     check_strategy_has_use(block);
     block = with_command_defaults(std::move(block));
-    vary(block, 0, {.configuration = {}, .given = &block});
+    expand_keys(block, 0, {.configuration = {}, .given = &block});
   }
 
   /// The number of valid cases.
   std::size_t size() const { return cases_.size(); }
 
-  /// Throws the first rejection if no case is valid but the baselines, which are `baselines` many.
+  /// Throws UsageError with the first rejection if no cases but baselines are valid. `baselines` is
+  /// the number of baselines.
   void require_more_than(std::size_t baselines) const {
     if (cases_.size() <= baselines && !rejected_.empty()) {
       throw UsageError(rejected_.front().why);
@@ -150,35 +151,37 @@ class Expansion {
   }
 
  private:
-  /// Sets the environment variables of `values` from `next` on, then completes the case.
-  void vary_env(const RawValues& values, RawValues::const_iterator next, const Partial& partial) {
+  /// Expands the environment variables of `values` from `next` on into all combinations of their
+  /// values, and completes a case for each combination.
+  void expand_env(const RawValues& values, RawValues::const_iterator next,
+                  const PartialCase& partial) {
     next = std::find_if(next, values.end(), [](const auto& one) { return is_env_name(one.first); });
     if (next == values.end()) {
       complete(partial);
       return;
     }
     for (const RawValue& given : next->second) {
-      Partial with = partial;
+      PartialCase with = partial;
       with.configuration.env[next->first.substr(kEnvPrefix.size())] = given.text;
-      vary_env(values, std::next(next), with);
+      expand_env(values, std::next(next), with);
     }
   }
 
   /// Sets keys()[index] to each of its values, and recursively all later keys.
-  void vary(const RawValues& block, std::size_t index, const Partial& partial) {
+  void expand_keys(const RawValues& block, std::size_t index, const PartialCase& partial) {
     if (index == keys().size()) {
-      vary_env(block, block.begin(), partial);
+      expand_env(block, block.begin(), partial);
       return;
     }
     const Field& key = keys()[index];
     if (!is_case_key(key) || key.name == "env") {
-      vary(block, index + 1, partial);
+      expand_keys(block, index + 1, partial);
     } else if (settings_.protocol == "ddp" && key.name == "ranks" && !partial.row) {
-      rows_of_protocol(block, index, partial);
+      expand_ddp_rows(block, index, partial);
     } else {
       for (const RawValue& given : values_of(block, key)) {
-        for (const Partial& next : with_value(key, given, partial)) {
-          vary(block, index + 1, next);
+        for (const PartialCase& next : with_value(key, given, partial)) {
+          expand_keys(block, index + 1, next);
         }
       }
     }
@@ -191,12 +194,12 @@ class Expansion {
   }
 
   /// Sets one key to one value. A value of `ranks` may stand for several numbers of ranks.
-  std::vector<Partial> with_value(const Field& key, const RawValue& given,
-                                  const Partial& partial) const {
-    Partial next = partial;
+  std::vector<PartialCase> with_value(const Field& key, const RawValue& given,
+                                      const PartialCase& partial) const {
+    PartialCase next = partial;
     next.where[std::string(key.name)] = given.where;
     if (key.name == "ranks") {
-      std::vector<Partial> all;
+      std::vector<PartialCase> all;
       for (const int world : worlds_of(given, machine_, next.configuration.device, least_world_)) {
         next.configuration.ranks = world;
         all.push_back(next);
@@ -223,12 +226,12 @@ class Expansion {
     return {next};
   }
 
-  /// Adds the rows of the DDP benchmark for the keys set so far. In this protocol `ranks` is the
-  /// largest world, and `strategy` is that of the rows named M/G.
-  void rows_of_protocol(const RawValues& values, std::size_t index, const Partial& partial) {
+  /// Expands the block into the rows of the DDP benchmark. In this protocol, `ranks` gives the
+  /// largest number of ranks, and `strategy` is used by the rows named M/G, which communicate.
+  void expand_ddp_rows(const RawValues& values, std::size_t index, const PartialCase& partial) {
     const RawValue world = protocol_world(values);
     const int ranks = worlds_of(world, machine_, partial.configuration.device, 1).back();
-    Partial base = partial;
+    PartialCase base = partial;
     base.where["ranks"] = world.where;
     base.configuration.ranks = ranks;
     base.row = true;
@@ -245,7 +248,7 @@ class Expansion {
       row["strategy"] = entry.alone ? std::vector<RawValue>{{"none", "--strategy"}} : exchanging;
       base.configuration.label = entry.label;
       base.configuration.discard = entry.discard;
-      vary(row, index, base);
+      expand_keys(row, index, base);
     }
   }
 
@@ -261,14 +264,14 @@ class Expansion {
     return found->second.front();
   }
 
-  static Where where_in(const Partial& partial) {
+  static Where where_in(const PartialCase& partial) {
     return [&partial](std::string_view key) {
       const auto found = partial.where.find(key);
       return found != partial.where.end() ? found->second : flag_of(*find_key(key));
     };
   }
 
-  void complete(const Partial& partial) {
+  void complete(const PartialCase& partial) {
     Case c = partial.configuration;
     if (!c.command.empty()) {
       commanded_.push_back({c, partial.where});
@@ -292,13 +295,14 @@ class Expansion {
   }
 
   /// Sets the values that depend on several keys. Throws UsageError for a case that is rejected.
-  void check(const Partial& partial, Case& c) {
+  void check(const PartialCase& partial, Case& c) {
     const Where where = where_in(partial);
     check_tables(c, machine_, where);
     const bool placed = !c.ranks_per_host.empty();
     place_ranks(c, machine_, where);
     resolve_program(c, machine_, where);
-    // In DLPerf's protocol a case with a number type that the CPU lacks leaves a row.
+    // In DLPerf's protocol, a case with a number type that the CPU lacks is not rejected but
+    // recorded as not run.
     if (settings_.protocol == "dlperf" && c.not_run.empty() && c.device == "cpu" &&
         c.dtype != "fp32" && !machine_.native_bf16) {
       c.not_run = fmt::format("{}: the CPU has no bf16", c.dtype);
@@ -311,7 +315,7 @@ class Expansion {
       check_hosts(c, placed, where);
     }
     c.link = canonical_link(c, where);
-    check_instruments(c, where);
+    check_option_combinations(c, where);
     apply_data_set(c, where);
     if (!c.command.empty()) {
       forget_defaults(
@@ -330,8 +334,8 @@ class Expansion {
   std::vector<CommandCase> commanded_;
 };
 
-/// The values of `block` combined with others: they replace the file's defaults, and flags replace
-/// them.
+/// Returns the values of `block` merged with the file's defaults, which they override, and with the
+/// flags, which override both.
 RawValues merged(const RawSettings& raw, const RawValues& block) {
   RawValues all = raw.defaults;
   for (const RawValues* values : {&block, &raw.flags}) {

@@ -17,7 +17,7 @@ namespace paceline::cases {
 namespace {
 
 // Variables that Paceline sets for each rank and that a case cannot change.
-constexpr auto kTaken =
+constexpr auto kReservedVariables =
     std::to_array<std::string_view>({"RANK", "WORLD_SIZE", "LOCAL_RANK", "MASTER_ADDR",
                                      "MASTER_PORT", "OMP_NUM_THREADS", "PACELINE_CASE"});
 
@@ -28,7 +28,7 @@ void check_name(const std::string& name, const std::string& where) {
   if (!is_name) {
     throw UsageError(fmt::format("{}: '{}' is no name of an environment variable", where, name));
   }
-  if (std::ranges::find(kTaken, name) != kTaken.end()) {
+  if (std::ranges::find(kReservedVariables, name) != kReservedVariables.end()) {
     throw UsageError(fmt::format("{}: Paceline itself sets {} for each rank{}", where, name,
                                  name == "OMP_NUM_THREADS" ? "; take --threads" : ""));
   }
@@ -48,7 +48,7 @@ bool in_range(const Field& key, double value) {
 }
 
 template <class Number>
-Number numeric(const Field& key, const std::string& text, const std::string& where) {
+Number parse_numeric(const Field& key, const std::string& text, const std::string& where) {
   const auto value = number_from<Number>(text);
   const bool digits =
       !text.empty() && std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; });
@@ -62,7 +62,7 @@ Number numeric(const Field& key, const std::string& text, const std::string& whe
   return *value;
 }
 
-std::vector<int> counts(const Field& key, const std::string& text, const std::string& where) {
+std::vector<int> parse_counts(const Field& key, const std::string& text, const std::string& where) {
   std::vector<int> result;
   if (text.empty()) {
     return result;
@@ -97,16 +97,19 @@ struct TextReading {
     }
     return text == "true";
   }
-  Value operator()(const std::vector<int>& /*usual*/) const { return counts(key, text, where); }
+  Value operator()(const std::vector<int>& /*usual*/) const {
+    return parse_counts(key, text, where);
+  }
   Value operator()(const Variables& /*usual*/) const { return variables_from(text, where); }
   template <class Number>
   Value operator()(Number /*usual*/) const {
-    return numeric<Number>(key, text, where);
+    return parse_numeric<Number>(key, text, where);
   }
 };
 
-/// Visitor that describes the allowed values of the alternative that it visits.
-struct Allowed {
+/// Visitor that describes the allowed values of a key, whose type is that of the visited
+/// alternative.
+struct AllowedTextVisitor {
   const Field& key;
 
   std::string operator()(const std::string& /*usual*/) const {
@@ -133,7 +136,7 @@ struct Allowed {
   }
 };
 
-struct Text {
+struct TextVisitor {
   std::string operator()(const std::string& text) const { return text; }
   std::string operator()(const std::vector<int>& numbers) const {
     return fmt::format("{}", fmt::join(numbers, "+"));
@@ -190,9 +193,11 @@ std::string default_text(const Field& key) {
   return key.fallback.empty() ? text_of(default_value(key)) : std::string(key.fallback);
 }
 
-std::string allowed_text(const Field& key) { return std::visit(Allowed{key}, default_value(key)); }
+std::string allowed_text(const Field& key) {
+  return std::visit(AllowedTextVisitor{key}, default_value(key));
+}
 
-std::string text_of(const Value& value) { return std::visit(Text{}, value); }
+std::string text_of(const Value& value) { return std::visit(TextVisitor{}, value); }
 
 Value value_from(const Field& key, const std::string& text, const std::string& where) {
   return std::visit(TextReading{key, text, where}, default_value(key));

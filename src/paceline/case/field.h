@@ -44,7 +44,7 @@ using Value =
 
 /// Functions that read, set and compare one field of an owner. An owner is a case or settings.
 template <class Owner>
-struct Access {
+struct FieldAccess {
   Value (*get)(const Owner&);
   void (*set)(Owner&, Value);
   const void* (*address)(const Owner&);
@@ -52,38 +52,38 @@ struct Access {
 
 struct Member {
   Part part;
-  std::variant<Access<Case>, Access<Settings>> access;
+  std::variant<FieldAccess<Case>, FieldAccess<Settings>> access;
 };
 
 /// How the JSON form of a case represents a field.
-enum class Form : std::uint8_t {
+enum class JsonForm : std::uint8_t {
   kAlways,
-  kStated,    // null if the record's source does not say it
-  kOrNull,    // null if it is 0 or empty, which means "not known"
-  kIfUnusual  // left out if it has its default
+  kStated,        // null if the record's source does not say it
+  kOrNull,        // null if it is 0 or empty, which means "not known"
+  kUnlessDefault  // left out if it has its default
 };
 
-struct InJson {
+struct JsonFieldOptions {
   int place = 90;  // position among the fields; ties: order of the table
-  Form form = Form::kIfUnusual;
-  std::string_view name = {};  // if it differs from the key of files
+  JsonForm form = JsonForm::kUnlessDefault;
+  std::string_view name = {};  // JSON key, if it differs from Field::name
   int minimum = 0;             // smallest value of an integer
   int unstated = 0;            // value of an integer that is not stated
 };
 
 struct Field {
-  std::string_view name = {};     // "bucket_mb"; empty: no key of files and flags
+  std::string_view name = {};     // "bucket_mb"; empty: users cannot set the field
   std::string_view metavar = {};  // placeholder of the value in --help
   Member of;
   std::span<const std::string_view> allowed = {};  // empty: any
   double minimum = -std::numeric_limits<double>::infinity();
   double maximum = std::numeric_limits<double>::infinity();
-  std::string_view fallback = {};  // default, if it is not the member's
+  std::string_view fallback = {};  // default, if it differs from the initial value of the member
   bool in_file = true;             // false: a flag only
   char letter = 0;                 // letter of a short flag, as in -H
   std::string_view also = {};      // a second name of the flag
-  bool in_key = true;              // it influences the result
-  InJson json = {};
+  bool in_key = true;              // it influences the result, so it is part of Case::key()
+  JsonFieldOptions json = {};
   std::string_view words = {};   // words that are allowed in place of a number
   std::string_view legacy = {};  // other benchmarks' or former names, separated by blanks
   std::string_view help;
@@ -93,8 +93,8 @@ struct Field {
 
 /// Returns the functions that access the field in an owner of that type.
 template <class Owner>
-const Access<Owner>& access_of(const Field& field) {
-  return std::get<Access<Owner>>(field.of.access);
+const FieldAccess<Owner>& access_of(const Field& field) {
+  return std::get<FieldAccess<Owner>>(field.of.access);
 }
 
 /// The fields of a case, in the order of its JSON form.
@@ -187,11 +187,11 @@ constexpr Member member() {
   using T = typename detail::MemberOf<decltype(M)>::Value;
   using S = typename detail::MemberOf<decltype(M)>::Struct;
   using Owner = std::conditional_t<std::is_same_v<S, Settings>, Settings, Case>;
-  return {
-      detail::part_of<S>(),
-      Access<Owner>{.get = [](const Owner& from) { return Value(std::in_place_type<T>, from.*M); },
-                    .set = [](Owner& to, Value value) { to.*M = std::get<T>(std::move(value)); },
-                    .address = [](const Owner& of) -> const void* { return &(of.*M); }}};
+  return {detail::part_of<S>(),
+          FieldAccess<Owner>{
+              .get = [](const Owner& from) { return Value(std::in_place_type<T>, from.*M); },
+              .set = [](Owner& to, Value value) { to.*M = std::get<T>(std::move(value)); },
+              .address = [](const Owner& of) -> const void* { return &(of.*M); }}};
 }
 
 }  // namespace paceline::cases

@@ -33,9 +33,9 @@ constexpr auto kPoolings = std::to_array<std::string_view>({"sum", "mean"});
 constexpr auto kRowOptimizers =
     std::to_array<std::string_view>({"sgd", "adagrad", "rowwise-adagrad"});
 constexpr auto kRowDtypes = std::to_array<std::string_view>({"fp32", "bf16"});
-constexpr auto kLaunchers = std::to_array<std::string_view>({"slurm", "mpirun", "torchrun"});
-constexpr auto kStarts = std::to_array<std::string_view>({"random", "formula"});
-constexpr auto kStarters = std::to_array<std::string_view>({"command", "ranks"});
+constexpr auto kPrintedLaunchers = std::to_array<std::string_view>({"slurm", "mpirun", "torchrun"});
+constexpr auto kWeightInits = std::to_array<std::string_view>({"random", "formula"});
+constexpr auto kCommandLaunchers = std::to_array<std::string_view>({"command", "ranks"});
 constexpr auto kReaders = std::to_array<std::string_view>({"megatron", "torchtitan", "hf-trainer"});
 constexpr auto kStepUnits =
     std::to_array<std::string_view>({"s", "ms", "us", "ns", "steps/s", "samples/s", "tokens/s"});
@@ -48,20 +48,20 @@ constexpr std::string_view kRankWords =
 // clang-format off
 constexpr auto kCaseFields = std::to_array<Field>({
     {.name = "label", .metavar = "TEXT", .of = member<&C::label>(), .in_key = false,
-     .json = {.place = 1, .form = Form::kAlways},
+     .json = {.place = 1, .form = JsonForm::kAlways},
      .help = "name of the row; the strategy where not given"},
     {.name = "model", .metavar = "NAME", .of = member<&C::model>(),
-     .json = {.place = 2, .form = Form::kStated}, .legacy = "dnn",
+     .json = {.place = 2, .form = JsonForm::kStated}, .legacy = "dnn",
      .help = "network to train; `paceline list` has them all; MODULE:FACTORY: your own in Python "
      "(docs/your-model.md)"},
     {.name = "batch_size", .metavar = "N", .of = member<&C::batch_size>(), .minimum = 1,
-     .json = {.place = 3, .form = Form::kStated, .minimum = 1}, .words = "max", .legacy = "bs",
+     .json = {.place = 3, .form = JsonForm::kStated, .minimum = 1}, .words = "max", .legacy = "bs",
      .help = "samples per rank and step, all micro-batches together; max: the most that memory "
      "holds, searched for"},
     {.name = "image_size", .metavar = "PIXELS", .of = member<&C::image_size>(), .minimum = 0,
-     .json = {.place = 4, .form = Form::kOrNull}, .help = "side of the input; 0: the model's own"},
+     .json = {.place = 4, .form = JsonForm::kOrNull}, .help = "side of the input; 0: the model's own"},
     {.name = "classes", .metavar = "N", .of = member<&C::classes>(), .minimum = 0,
-     .json = {.place = 5, .form = Form::kOrNull}, .legacy = "num_classes",
+     .json = {.place = 5, .form = JsonForm::kOrNull}, .legacy = "num_classes",
      .help = "outputs of the last layer; 0: the model's own"},
     {.name = "sequence_length", .metavar = "TOKENS", .of = member<&C::sequence_length>(),
      .minimum = 0, .json = {.place = 6}, .legacy = "sentence_len senlen",
@@ -103,51 +103,51 @@ constexpr auto kCaseFields = std::to_array<Field>({
      .help = "newest steps whose row updates a lookup may miss; 0: none, and updates are of a "
      "step's mean; 64: no lookup waits for an update (Hogwild), as the original"},
     {.name = "dtype", .metavar = "TYPE", .of = member<&C::dtype>(), .allowed = kDtypes,
-     .json = {.place = 14, .form = Form::kStated}, .legacy = "amp use_amp",
+     .json = {.place = 14, .form = JsonForm::kStated}, .legacy = "amp use_amp",
      .help = "fp32, bf16, or amp (cuda: fp16 with loss scaling; cpu: bf16 autocast)"},
     {.name = "channels_last", .of = member<&C::channels_last>(),
-     .json = {.place = 15, .form = Form::kStated},
+     .json = {.place = 15, .form = JsonForm::kStated},
      .help = "keep images and convolution weights in NHWC order"},
     {.name = "device", .metavar = "NAME", .of = member<&C::device>(), .allowed = kDevices,
-     .fallback = "auto", .json = {.place = 13, .form = Form::kStated}, .legacy = "no_cuda",
+     .fallback = "auto", .json = {.place = 13, .form = JsonForm::kStated}, .legacy = "no_cuda",
      .help = "what computes; auto: cuda where a GPU is visible, else cpu"},
     {.name = "engine", .metavar = "NAME", .of = member<&C::engine>(), .allowed = kEngines,
-     .fallback = "auto", .json = {.place = 12, .form = Form::kStated},
+     .fallback = "auto", .json = {.place = 12, .form = JsonForm::kStated},
      .legacy = "distributed_backend sparse_engine",
      .help = "what moves the bytes; auto: nccl between GPUs where it was built, else gloo"},
     {.name = "threads", .metavar = "N", .of = member<&C::threads>(), .minimum = 0,
-     .json = {.place = 16, .form = Form::kOrNull},
+     .json = {.place = 16, .form = JsonForm::kOrNull},
      .help = "compute threads per rank; 0: cores / ranks of the largest case, the one-rank "
      "baseline too"},
     {.name = "warmup", .metavar = "N", .of = member<&C::warmup>(), .minimum = 0,
-     .json = {.place = 17, .form = Form::kStated, .name = "warmup_steps"},
+     .json = {.place = 17, .form = JsonForm::kStated, .name = "warmup_steps"},
      .legacy = "warmup_cycles num_warmup_batches",
      .help = "iterations before the measured ones, discarded; left out, whole periods of a "
      "strategy whose steps differ"},
     {.name = "steps", .metavar = "N", .of = member<&C::steps>(), .minimum = 1,
-     .json = {.place = 18, .form = Form::kStated}, .legacy = "num_iters num_batches_per_iter",
+     .json = {.place = 18, .form = JsonForm::kStated}, .legacy = "num_iters num_batches_per_iter",
      .help = "measured iterations; left out, whole periods of a strategy whose steps differ"},
     {.name = "sync_each_step", .of = member<&C::sync_each_step>(),
-     .json = {.place = 21, .form = Form::kStated},
+     .json = {.place = 21, .form = JsonForm::kStated},
      .help = "synchronize the device after every step, not once a window (the original does)"},
     {.name = "discard", .of = member<&C::discard>(), .in_key = false,
-     .json = {.place = 99, .form = Form::kAlways}, .help = "run the case, keep nothing of it"},
+     .json = {.place = 99, .form = JsonForm::kAlways}, .help = "run the case, keep nothing of it"},
     {.name = "seed", .metavar = "N", .of = member<&C::seed>(), .minimum = 0,
-     .json = {.place = 22, .form = Form::kStated}, .help = "of weights and synthetic data"},
-    {.name = "start", .metavar = "NAME", .of = member<&C::start>(), .allowed = kStarts,
+     .json = {.place = 22, .form = JsonForm::kStated}, .help = "of weights and synthetic data"},
+    {.name = "start", .metavar = "NAME", .of = member<&C::start>(), .allowed = kWeightInits,
      .json = {.place = 44},
      .help = "weights to begin with: random, or formula: the same bits in every framework, and no "
      "dropout"},
     {.name = "accumulate", .metavar = "N", .of = member<&C::accumulate>(), .minimum = 1,
-     .json = {.place = 19, .form = Form::kStated, .minimum = 1, .unstated = 1},
+     .json = {.place = 19, .form = JsonForm::kStated, .minimum = 1, .unstated = 1},
      .help = "micro-batches per step; batch_size is divided among them"},
     {.name = "optimizer", .metavar = "NAME", .of = member<&C::optimizer>(),
-     .allowed = plan::kOptimizerNames, .json = {.place = 23, .form = Form::kStated},
+     .allowed = plan::kOptimizerNames, .json = {.place = 23, .form = JsonForm::kStated},
      .help = "update rule, with torch.optim's definition and constants; bert-adamw: adamw with "
      "epsilon 1e-6 and without weight decay of biases and normalizations; lamb, lars: "
      "docs/strategies.md"},
     {.name = "learning_rate", .metavar = "X", .of = member<&C::learning_rate>(), .minimum = 0,
-     .also = "--lr", .json = {.place = 24, .form = Form::kStated}, .help = "of the optimizer"},
+     .also = "--lr", .json = {.place = 24, .form = JsonForm::kStated}, .help = "of the optimizer"},
     {.name = "lr_warmup", .metavar = "STEPS", .of = member<&C::lr_warmup>(), .minimum = 0,
      .json = {.place = 63},
      .help = "steps in which the rate grows in a line from learning_rate / STEPS to learning_rate"},
@@ -173,9 +173,9 @@ constexpr auto kCaseFields = std::to_array<Field>({
     {.name = "evaluate_every", .metavar = "N", .of = member<&C::evaluate_every>(), .minimum = 1,
      .json = {.place = 61}, .help = "with --data: steps from one evaluation to the next"},
     {.name = "momentum", .metavar = "X", .of = member<&C::momentum>(), .minimum = 0, .maximum = 1,
-     .json = {.place = 25, .form = Form::kStated}, .help = "of sgd"},
+     .json = {.place = 25, .form = JsonForm::kStated}, .help = "of sgd"},
     {.name = "weight_decay", .metavar = "X", .of = member<&C::weight_decay>(), .minimum = 0,
-     .json = {.place = 26, .form = Form::kStated}, .help = "of the optimizer"},
+     .json = {.place = 26, .form = JsonForm::kStated}, .help = "of the optimizer"},
     {.name = "replay", .metavar = "FILE", .of = member<&C::replay>(), .json = {.place = 42},
      .help = "sleep through the layers of this profile instead of computing; communication is "
      "real"},
@@ -185,17 +185,17 @@ constexpr auto kCaseFields = std::to_array<Field>({
      .json = {.place = 43},
      .help = "run replay and link so many times slower, and divide all times by it"},
     {.name = "bucket_mb", .metavar = "MIB", .of = member<&C::bucket_mb>(), .minimum = 0.001,
-     .json = {.place = 11, .form = Form::kStated, .name = "bucket_mib"}, .legacy = "bucket_size",
+     .json = {.place = 11, .form = JsonForm::kStated, .name = "bucket_mib"}, .legacy = "bucket_size",
      .help = "cap of a gradient bucket in MiB, as PyTorch counts"},
     {.name = "ranks", .metavar = "N", .of = member<&C::ranks>(), .minimum = 1, .fallback = "world",
-     .json = {.place = 8, .form = Form::kStated, .minimum = 1, .unstated = 1}, .words = kRankWords,
+     .json = {.place = 8, .form = JsonForm::kStated, .minimum = 1, .unstated = 1}, .words = kRankWords,
      .legacy = "world_size nworkers np num_proc",
      .help = "processes that train together, one device each"},
     {.name = "ranks_per_host", .metavar = "N+N", .of = member<&C::ranks_per_host>(), .minimum = 1,
-     .also = "--local-size", .json = {.place = 9, .form = Form::kOrNull},
+     .also = "--local-size", .json = {.place = 9, .form = JsonForm::kOrNull},
      .help = "ranks on each host; left out: as they are started"},
     {.name = "strategy", .metavar = "TEXT", .of = member<&C::strategy>(),
-     .json = {.place = 10, .form = Form::kStated},
+     .json = {.place = 10, .form = JsonForm::kStated},
      .legacy = "dist_optimizer atc_style disable_dynamic_topology compressor density threshold "
      "partition fp16 fp16_allreduce fp16_pushpull mgwfbp",
      .help = "SCHEDULE+EXCHANGE+CODEC+UPDATE with options name:key=value, or none, ddp, "
@@ -211,7 +211,7 @@ constexpr auto kCaseFields = std::to_array<Field>({
     {.name = "command", .metavar = "TEXT", .of = member<&C::command>(), .json = {.place = 46},
      .help = "the user's own training, which says how long its steps take (docs/adapters.md); "
      "{ranks}, {batch} and more are filled in"},
-    {.name = "launcher", .metavar = "NAME", .of = member<&C::launcher>(), .allowed = kStarters,
+    {.name = "launcher", .metavar = "NAME", .of = member<&C::launcher>(), .allowed = kCommandLaunchers,
      .json = {.place = 47},
      .help = "who starts the ranks of --command: `command` itself, or Paceline, which starts it "
      "for each rank; default command"},
@@ -305,7 +305,7 @@ constexpr auto kSettingsFields = std::to_array<Field>({
     {.name = "dry_run", .of = member<&S::dry_run>(), .in_file = false,
      .help = "print cases, plans and wire bytes; run nothing"},
     {.name = "print_launch", .metavar = "NAME", .of = member<&S::print_launch>(),
-     .allowed = kLaunchers, .in_file = false,
+     .allowed = kPrintedLaunchers, .in_file = false,
      .help = "print the line that starts this on a cluster; run nothing"},
     {.name = "resume", .of = member<&S::resume>(), .in_file = false,
      .help = "skip the cases that --records already holds"},

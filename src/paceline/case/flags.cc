@@ -19,7 +19,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string described(const Field& key, const std::string& fallback) {
+std::string flag_help(const Field& key, const std::string& fallback) {
   const bool shown = !fallback.empty() && key.name != "name" && !is_switch(key);
   return shown ? fmt::format("{} [{}]", key.help, fallback) : std::string(key.help);
 }
@@ -51,7 +51,7 @@ std::vector<CLI::Option*> add_key_flags(CLI::App& app, const std::vector<std::st
     const auto take = [&key, &to](const std::string& text) {
       assign_key(key, text, flag_of(key), to);
     };
-    const std::string help = described(key, read_key(key, to));
+    const std::string help = flag_help(key, read_key(key, to));
     options.push_back(is_switch(key)
                           ? app.add_flag_callback(
                                 names_of_flag(key), [take] { take("true"); }, help)
@@ -76,7 +76,7 @@ Flags::Flags(CLI::App& app) {
       ->type_name("NAME");
   for (const Field& key : keys()) {
     std::vector<std::string>& texts = texts_[std::string(key.name)];
-    const std::string help = described(key, default_text(key));
+    const std::string help = flag_help(key, default_text(key));
     CLI::Option* option = is_switch(key) ? app.add_flag(names_of_flag(key), texts, help)
                                          : app.add_option(names_of_flag(key), texts, help)
                                                ->allow_extra_args(false)
@@ -142,7 +142,7 @@ RawSettings Flags::raw_settings(int cores) const {
 }
 
 std::vector<std::string> known_experiments(const std::vector<std::string>& roots) {
-  return names_in(roots, "experiments");
+  return toml_names_in(roots, "experiments");
 }
 
 std::string smaller_experiment(const std::string& name, const std::vector<std::string>& roots) {
@@ -161,7 +161,7 @@ std::string find_experiment(const std::string& name, const std::vector<std::stri
   if (fs::is_regular_file(name, error)) {
     return name;
   }
-  if (std::string path = find_in(roots, "experiments", name); !path.empty()) {
+  if (std::string path = find_toml_file(roots, "experiments", name); !path.empty()) {
     return path;
   }
   const std::vector<std::string> known = known_experiments(roots);
@@ -170,9 +170,9 @@ std::string find_experiment(const std::string& name, const std::vector<std::stri
         "there is no file '{}'; an experiment is a file, or the name of one in experiments/: {}",
         name, known.empty() ? "which is not here" : fmt::format("{}", fmt::join(known, ", "))));
   }
-  throw UsageError(unknown_name("experiment", name, known));
+  throw UsageError(unknown_name_message("experiment", name, known));
 }
 
-std::vector<std::string> experiment_roots() { return roots_of("experiments"); }
+std::vector<std::string> experiment_roots() { return root_folders_with("experiments"); }
 
 }  // namespace paceline::cases

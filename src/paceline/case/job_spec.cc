@@ -42,7 +42,7 @@ Settings settings_from(const nlohmann::json& texts) {
   for (const auto& [name, text] : texts.get<std::map<std::string, std::string>>()) {
     const Field* key = find_key(name);
     if (key == nullptr) {
-      throw UsageError(fmt::format("job: {}", unknown_key(name, false)));
+      throw UsageError(fmt::format("job: {}", unknown_key_message(name, false)));
     }
     assign_key(*key, text, "job: " + name, settings);
   }
@@ -61,7 +61,7 @@ std::vector<std::string> engines_of(const JobSpec& job) {
     engines.push_back(job.operations->engine);
   }
   for (const Case& c : job.experiment.cases) {
-    if (!is_outside(c)) {
+    if (!runs_external_program(c)) {
       engines.push_back(c.engine);
     }
   }
@@ -103,8 +103,8 @@ JobSpec job_spec_from(std::string_view text) {
     json.at("progress").get_to(job.progress);
     json.at("is_only_case").get_to(job.is_only_case);
     job.settings = settings_from(json.at("settings"));
-    JsonPlace{json.at("cases"), nullptr, "job"}.each(
-        [&](const JsonPlace& one) { job.experiment.cases.push_back(from_json(one)); });
+    JsonNode{json.at("cases"), nullptr, "job"}.each(
+        [&](const JsonNode& one) { job.experiment.cases.push_back(from_json(one)); });
     return job;
   } catch (const nlohmann::json::exception& error) {
     throw UsageError(fmt::format("job: {}", error.what()));

@@ -14,21 +14,21 @@ using nlohmann::ordered_json;
 /// Visitor that reads a JSON value as the type of the alternative that it visits.
 struct JsonReading {
   const Field& field;
-  const JsonPlace& place;
+  const JsonNode& place;
 
   Value operator()(const std::string& /*usual*/) const { return place.text(); }
   Value operator()(bool /*usual*/) const { return place.boolean(); }
   Value operator()(double /*usual*/) const { return place.number(); }
   Value operator()(const std::vector<int>& /*usual*/) const {
     std::vector<int> numbers;
-    place.each([&](const JsonPlace& item) { numbers.push_back(integer<int>(item, 0)); });
+    place.each([&](const JsonNode& item) { numbers.push_back(integer<int>(item, 0)); });
     return numbers;
   }
   Value operator()(const Variables& /*usual*/) const {
     place.check_object();
     Variables variables;
     for (const auto& [name, item] : place.value.items()) {
-      variables[name] = JsonPlace{item, &place, name}.text();
+      variables[name] = JsonNode{item, &place, name}.text();
     }
     return variables;
   }
@@ -39,7 +39,7 @@ struct JsonReading {
 
  private:
   template <std::integral T>
-  static T integer(const JsonPlace& at, int least) {
+  static T integer(const JsonNode& at, int least) {
     return static_cast<T>(
         at.integer(static_cast<std::uint64_t>(least), std::numeric_limits<T>::max()));
   }
@@ -57,7 +57,7 @@ const std::map<std::string_view, nlohmann::json>& former_keys() {
 
 constexpr std::string_view kFormerEngine = "sparse_engine";
 
-void take_former_keys(const JsonPlace& here, Case& c) {
+void read_former_keys(const JsonNode& here, Case& c) {
   for (const auto& [name, original] : former_keys()) {
     if (const auto place = here.find(name)) {
       c.as_original = c.as_original || place->value == original;
@@ -79,31 +79,31 @@ ordered_json to_json(const Case& c) {
   for (const Field& field : fields()) {
     const std::string name(field.json_name());
     const Value value = value_of(field, c);
-    const Form form = field.json.form;
+    const JsonForm form = field.json.form;
     const bool usual = value == default_value(field);
-    if (form == Form::kIfUnusual && usual) {
+    if (form == JsonForm::kUnlessDefault && usual) {
       continue;
     }
     const bool is_null =
-        (form == Form::kStated && !is_stated(field, c)) || (form == Form::kOrNull && usual);
+        (form == JsonForm::kStated && !is_stated(field, c)) || (form == JsonForm::kOrNull && usual);
     json[name] = is_null ? ordered_json() : json_of(value);
   }
   return json;
 }
 
-Case from_json(const JsonPlace& here) {
+Case from_json(const JsonNode& here) {
   Case c;
   std::set<std::string_view> known;
   for (const Field& field : fields()) {
     known.insert(field.json_name());
-    if (field.json.form == Form::kIfUnusual && !here.find(field.json_name())) {
+    if (field.json.form == JsonForm::kUnlessDefault && !here.find(field.json_name())) {
       continue;
     }
-    const JsonPlace place = here.at(field.json_name());
+    const JsonNode place = here.at(field.json_name());
     const bool is_null = place.value.is_null();
-    if (is_null && field.json.form == Form::kStated) {
+    if (is_null && field.json.form == JsonForm::kStated) {
       c.forget(std::string(field.json_name()));
-    } else if (!is_null || field.json.form != Form::kOrNull) {
+    } else if (!is_null || field.json.form != JsonForm::kOrNull) {
       access_of<Case>(field).set(c, std::visit(JsonReading{field, place}, default_value(field)));
     }
   }
@@ -112,7 +112,7 @@ Case from_json(const JsonPlace& here) {
   }
   known.insert(kFormerEngine);
   here.check_keys(known);
-  take_former_keys(here, c);
+  read_former_keys(here, c);
   return c;
 }
 

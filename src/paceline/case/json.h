@@ -13,8 +13,8 @@ nlohmann::ordered_json json_of(const Value& value);
 /// The JSON form of a case, as records contain it.
 nlohmann::ordered_json to_json(const Case& c);
 
-/// Reads a case that `to_json` wrote; all fields are equal. Throws UsageError that names the key
-/// and what was expected there.
-Case from_json(const JsonPlace& place);
+/// Reads the JSON form of a case. For the output of to_json() the result is equal to the original.
+/// Throws UsageError that names the wrong key and what was expected there.
+Case from_json(const JsonNode& place);
 
 }  // namespace paceline::cases

@@ -45,7 +45,7 @@ std::vector<std::string> likely_flags(const std::string& flag,
 
 }  // namespace
 
-std::string unknown_key(const std::string& name, bool with_tables) {
+std::string unknown_key_message(const std::string& name, bool with_tables) {
   std::vector<std::string> known;
   for (const Field& key : keys()) {
     if (key.in_file) {
@@ -56,13 +56,13 @@ std::string unknown_key(const std::string& name, bool with_tables) {
     known.insert(known.end(), {"case", "sweep"});
   }
   const Field* key = find_legacy_key(name);
-  return key == nullptr ? unknown_name("key", name, known)
+  return key == nullptr ? unknown_name_message("key", name, known)
                         : fmt::format("unknown key '{}'; here it is '{}'. Known: {}", name,
                                       key->name, fmt::join(known, ", "));
 }
 
-std::string unknown_flag(const std::string& flag, std::string_view command,
-                         const std::vector<std::string>& known) {
+std::string unknown_flag_message(const std::string& flag, std::string_view command,
+                                 const std::vector<std::string>& known) {
   const std::string name = name_of(flag);
   const Field* legacy = find_legacy_key(name);
   const Field* key = legacy == nullptr ? find_key(name) : legacy;

@@ -22,8 +22,8 @@ struct MachineFacts {
   bool joined() const { return !ranks_per_host.empty(); }
   /// The number of ranks that were started together; 0 if none were.
   int world() const;
-  /// The largest number of ranks that each get a core or device of their own. If ranks were started
-  /// together, it is their number.
+  /// The largest number of ranks that can each have a core, or a GPU, of their own. If ranks were
+  /// started together, returns their number instead.
   int capacity(const std::string& device) const;
 };
 

@@ -18,7 +18,7 @@ namespace {
 
 // The name of a command's program without folders: the first word that ends in .py or .sh, else the
 // first word that is no assignment.
-std::string program_of(const std::string& command) {
+std::string program_name_of(const std::string& command) {
   static const std::regex script_pattern(R"(([^\s/]+\.(?:py|sh))(?=[\s;&|,]|$))");
   static const std::regex word_pattern(R"((?:^|\s)(?:[^\s=]*/)?([^\s=/;&|,]+)(?=[\s;&|,]|$))");
   std::smatch found;
@@ -28,7 +28,7 @@ std::string program_of(const std::string& command) {
              : "";
 }
 
-void check_rate(const Case& c, const Where& where) {
+void check_step_unit(const Case& c, const Where& where) {
   if (c.step_regex.empty()) {
     for (const auto& [key, value] :
          {std::pair{"step_unit", c.step_unit}, {"rate_scope", c.rate_scope}}) {
@@ -43,7 +43,8 @@ void check_rate(const Case& c, const Where& where) {
                   "'{}' needs --tokens-per-sample or --sequence-length", c.step_unit);
 }
 
-// Throws UsageError if a line that reports several steps could be partly warm-up, partly measured.
+// Throws UsageError unless the numbers of warm-up and of measured steps are multiples of the steps
+// that one line of output reports.
 void check_lines(const Case& c, const Where& where) {
   for (const auto& [key, steps] : {std::pair{"warmup", c.warmup}, std::pair{"steps", c.steps}}) {
     where.reject_if(steps % c.steps_per_line != 0, key,
@@ -69,7 +70,7 @@ void resolve_command(Case& c, const MachineFacts& machine, const Where& where) {
                   "the case has a framework too, {}; give one of the two", c.framework);
   where.reject_if(!c.reader.empty() && !c.step_regex.empty(), "reader",
                   "the case has --step-regex too, '{}'; give one of the two", c.step_regex);
-  check_rate(c, where);
+  check_step_unit(c, where);
   check_lines(c, where);
   if (c.launcher.empty()) {
     c.launcher = "command";
@@ -81,7 +82,7 @@ void resolve_command(Case& c, const MachineFacts& machine, const Where& where) {
     c.engine = "";
   }
   if (c.label.empty()) {
-    c.label = program_of(c.command);
+    c.label = program_name_of(c.command);
   }
 }
 
@@ -146,7 +147,7 @@ bool has_own_network(const Case& c) {
   return c.command.empty() && c.replay.empty() && c.model.find(':') != std::string::npos;
 }
 
-bool is_outside(const Case& c) { return !c.framework.empty() || !c.command.empty(); }
+bool runs_external_program(const Case& c) { return !c.framework.empty() || !c.command.empty(); }
 
 std::string performer_of(const Case& c) {
   return !c.framework.empty() ? c.framework : !c.command.empty() ? "--command" : c.strategy;
@@ -171,7 +172,7 @@ void check_adapter(const Case& c, const MachineFacts& machine, const Where& wher
   for (const Adapter& one : machine.adapters) {
     known.push_back(one.name);
   }
-  where.reject("framework", "{}", unknown_name("framework", c.framework, known));
+  where.reject("framework", "{}", unknown_name_message("framework", c.framework, known));
 }
 
 void resolve_program(Case& c, const MachineFacts& machine, const Where& where) {
@@ -186,10 +187,10 @@ void resolve_program(Case& c, const MachineFacts& machine, const Where& where) {
     c.framework = kOwnNetwork;
     check_adapter(c, machine, where);
     resolve_framework(c, machine, where);
-    c.label = label;  // the strategy, which the case keeps, gives it its label
+    c.label = label;  // the case keeps its strategy, which names it
     return;
   }
-  if (!is_outside(c)) {
+  if (!runs_external_program(c)) {
     where.reject_if(c.strategy == kExternalStrategy, "strategy",
                     "'{}' is the strategy of --framework and --command; give one of them",
                     c.strategy);

@@ -20,7 +20,7 @@ inline constexpr const char* kOwnNetwork = "own-network";
 bool has_own_network(const Case& c);
 
 /// Whether an external program performs the case: an adapter (`framework`) or the user's `command`.
-bool is_outside(const Case& c);
+bool runs_external_program(const Case& c);
 
 /// The performer of a case, as the user named it: the framework, "--command", or the strategy.
 std::string performer_of(const Case& c);

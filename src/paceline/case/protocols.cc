@@ -70,7 +70,7 @@ RawValues with_dlperf_defaults(RawValues values) {
   return values;
 }
 
-std::string shortened_dlperf(const Case& c, int runs) {
+std::string dlperf_deviation_text(const Case& c, int runs) {
   if (c.warmup >= kDlperfWarmup && c.steps >= kDlperfSteps && runs >= kDlperfRuns) {
     return "";
   }

@@ -46,8 +46,8 @@ std::vector<int> worlds_of(const RawValue& ranks, const MachineFacts& machine,
 /// Adds the values of DLPerf's protocol for the keys that `values` does not have.
 RawValues with_dlperf_defaults(RawValues values);
 
-/// Describes how a case has fewer steps or runs than DLPerf's protocol: "2 steps skipped and 5
-/// timed, 1 run". Empty if it has not.
-std::string shortened_dlperf(const Case& c, int runs);
+/// States the numbers of steps and runs of a case if any is below that of DLPerf's protocol: "2
+/// steps skipped and 5 timed, 1 run". Empty if none is.
+std::string dlperf_deviation_text(const Case& c, int runs);
 
 }  // namespace paceline::cases

@@ -23,9 +23,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The path of a profile as it is written or, if there is no such file, beside the experiment file
-/// or in the folder above, where one exists.
-std::string find_beside(const fs::path& experiment, const std::string& path) {
+/// Returns `path` if it exists; else the file of this name in the folder of the experiment file or
+/// in the parent folder; else `path`.
+std::string find_near_experiment(const fs::path& experiment, const std::string& path) {
   const fs::path folder = fs::absolute(experiment).parent_path();
   for (const fs::path& root : {fs::path(), folder, folder.parent_path()}) {
     if (!path.empty() && fs::exists(root / path)) {
@@ -60,7 +60,8 @@ class Reader {
       throw UsageError(
           whole.sections.empty()
               ? fmt::format("{}: has no sections, and --section names '{}'", name_, section)
-              : fmt::format("{}: {}", name_, unknown_name("section", section, whole.sections)));
+              : fmt::format("{}: {}", name_,
+                            unknown_name_message("section", section, whole.sections)));
     }
     return chosen;
   }
@@ -141,7 +142,7 @@ class Reader {
       return;
     }
     const Field* key = find_key(name);
-    reject_if(key == nullptr, node, "{}", key == nullptr ? unknown_key(name, at_top) : "");
+    reject_if(key == nullptr, node, "{}", key == nullptr ? unknown_key_message(name, at_top) : "");
     reject_if(!key->in_file, node, "{} is not a key of files; give the flag {}", name,
               flag_of(*key));
     reject_if(!at_top && !is_case_key(*key), node,
@@ -177,7 +178,7 @@ class Reader {
     if (key.words.empty() || !node.is_string()) {
       value_from(key, text, where);
     }
-    return {key.name == "replay" ? find_beside(name_, text) : text, where};
+    return {key.name == "replay" ? find_near_experiment(name_, text) : text, where};
   }
 
   std::string name_;

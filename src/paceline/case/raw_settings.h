@@ -30,7 +30,7 @@ struct RawSettings {
   std::optional<RawValues> sweep{};     // [sweep]
   RawValues flags{};                    // of the command line; they override all others
   std::vector<std::string> sections{};  // names of [section.NAME]
-  bool by_size = false;                 // chosen because the machine has few cores
+  bool by_size = false;                 // whether `section` was chosen for a small machine
 };
 
 /// The section that is run by default on a machine with fewer cores than kSmallBelowCores.

@@ -11,10 +11,10 @@
 namespace paceline::cases {
 namespace {
 
-using Choice = std::function<bool(const Field&)>;
+using FieldPredicate = std::function<bool(const Field&)>;
 
 bool is_any_of(const Field& field, Fields some) {
-  return std::ranges::any_of(some, [&](const Which& one) { return one.has(field); });
+  return std::ranges::any_of(some, [&](const FieldSelector& one) { return one.has(field); });
 }
 
 bool is_same(const Field& field, const Case& a, const Case& b) {
@@ -27,10 +27,10 @@ bool is_left_out(const Field& field, const Case& c, const Value& value) {
   if (field.of.part == Part::kTables) {
     return !c.has_tables();
   }
-  return field.json.form == Form::kIfUnusual && value == default_value(field);
+  return field.json.form == JsonForm::kUnlessDefault && value == default_value(field);
 }
 
-void add_text(const Field& field, const Case& c, Texts& texts) {
+void add_text(const Field& field, const Case& c, FieldTexts& texts) {
   const Value value = value_of(field, c);
   if (is_left_out(field, c, value)) {
     return;
@@ -45,8 +45,8 @@ void add_text(const Field& field, const Case& c, Texts& texts) {
   }
 }
 
-std::string key_of(const Case& c, const Choice& chosen) {
-  Texts texts;
+std::string key_of(const Case& c, const FieldPredicate& chosen) {
+  FieldTexts texts;
   std::set<std::string_view> unstated;
   for (const Field& field : fields()) {
     if (chosen(field)) {
@@ -68,25 +68,25 @@ std::string key_of(const Case& c, const Choice& chosen) {
 
 }  // namespace
 
-const Case& Which::usual() {
+const Case& FieldSelector::usual() {
   static const Case usual;
   return usual;
 }
 
-bool Which::has(const Field& field) const {
+bool FieldSelector::has(const Field& field) const {
   if (const Part* part = std::get_if<Part>(&of_)) {
     return field.of.part == *part;
   }
   return access_of<Case>(field).address(usual()) == std::get<const void*>(of_);
 }
 
-bool same_but(const Case& a, const Case& b, Fields but) {
+bool equal_except(const Case& a, const Case& b, Fields but) {
   return std::ranges::all_of(fields(), [&](const Field& field) {
     return !field.in_key || is_any_of(field, but) || is_same(field, a, b);
   });
 }
 
-bool same_in(const Case& a, const Case& b, Fields in) {
+bool equal_in(const Case& a, const Case& b, Fields in) {
   return std::ranges::all_of(
       fields(), [&](const Field& field) { return !is_any_of(field, in) || is_same(field, a, b); });
 }
@@ -100,8 +100,8 @@ const Field* difference_in(const Case& a, const Case& b, Fields in) {
   return found == all.end() ? nullptr : &*found;
 }
 
-Texts texts_of(const Case& c) {
-  Texts texts;
+FieldTexts texts_of(const Case& c) {
+  FieldTexts texts;
   for (const Field& field : fields()) {
     if (field.in_key) {
       add_text(field, c, texts);

@@ -14,11 +14,11 @@
 namespace paceline::cases {
 
 /// A selection of fields: a part of a case, `Part::kWindow`, or one member, `&Case::strategy`.
-class Which {
+class FieldSelector {
  public:
-  Which(Part part) : of_(part) {}
+  FieldSelector(Part part) : of_(part) {}
   template <class T, class S>
-  Which(T S::*member) : of_(address_of(usual().*member)) {}
+  FieldSelector(T S::*member) : of_(address_of(usual().*member)) {}
 
   bool has(const Field& field) const;
 
@@ -29,13 +29,13 @@ class Which {
   std::variant<Part, const void*> of_;
 };
 
-using Fields = std::initializer_list<Which>;
+using Fields = std::initializer_list<FieldSelector>;
 
-/// Whether two cases agree in all fields that influence the results, except for the fields `but`.
-bool same_but(const Case& a, const Case& b, Fields but);
+/// Whether two cases agree in all fields that influence the results, leaving out the fields `but`.
+bool equal_except(const Case& a, const Case& b, Fields but);
 
 /// Whether two cases agree in the fields `in`.
-bool same_in(const Case& a, const Case& b, Fields in);
+bool equal_in(const Case& a, const Case& b, Fields in);
 
 /// The first of the fields `in` in which two cases differ although both state it, or null.
 const Field* difference_in(const Case& a, const Case& b, Fields in);
@@ -43,10 +43,11 @@ const Field* difference_in(const Case& a, const Case& b, Fields in);
 /// The names and values of the fields that influence the case's result. An environment variable has
 /// the name "env.NAME". Fields that the JSON form leaves out are left out, but for those of
 /// embedding tables of a model that has tables.
-using Texts = std::vector<std::pair<std::string, std::string>>;
-Texts texts_of(const Case& c);
+using FieldTexts = std::vector<std::pair<std::string, std::string>>;
+FieldTexts texts_of(const Case& c);
 
-/// A text that is equal for cases that agree in all fields that influence the result but `but`.
+/// Returns a text that is equal for two cases that agree in all fields that influence the result,
+/// leaving out the fields `but`.
 std::string key_but(const Case& c, Fields but);
 
 /// A text that is equal for cases that agree in the fields `in`.

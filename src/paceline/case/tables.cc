@@ -163,7 +163,7 @@ std::unique_ptr<plan::Planner> planner_of(const EmbeddingJob& job,
   const bool alone = strategy.whole.row != nullptr && strategy.whole.row->name == "none";
   return strategies::make_sharded_embeddings(
       job, strategies::make_planner(strategy),
-      alone ? strategies::Rows::kAbsent : strategies::Rows::kServed);
+      alone ? strategies::RowExchange::kAbsent : strategies::RowExchange::kServed);
 }
 
 std::vector<strategies::PlanMemory> memory_of_ranks(const plan::Planner& planner,
@@ -197,7 +197,7 @@ std::vector<strategies::PlanMemory> memory_of_run(const Case& c) {
                         .world = job->ranks(),
                         .local_world = c.ranks_per_host};
   if (strategies::needs_times(strategy)) {  // times are measured later; here all are zero
-    const auto free = plan::line_of(0, 0);
+    const auto free = plan::alpha_beta_time_of(0, 0);
     input.profile = {.origin = "none",
                      .forward = std::vector<plan::Picoseconds>(input.model.modules.size()),
                      .backward = std::vector<plan::Picoseconds>(input.model.parameters.size())};

@@ -38,10 +38,10 @@ std::vector<strategies::PlanMemory> memory_of_ranks(const plan::Planner& planner
 std::vector<std::int64_t> bytes_by_host(const std::vector<strategies::PlanMemory>& memory,
                                         const std::vector<int>& ranks_per_host);
 
-/// The peak memory of every rank of `paceline run` of a case with tables, by rank. It includes the
-/// rank's plan. A trainer also holds the plan without communication that is measured in turn, and
-/// the parameters of that plan's network before they are moved into the plan's buffers. Throws
-/// UsageError if there is no plan.
+/// Returns, for each rank, its peak memory during `paceline run` of a case with embedding tables.
+/// It includes the rank's plan. For a trainer it also includes the plan without communication,
+/// which is measured alternately with the first, and that plan's parameters before they are moved
+/// into the plan's buffers. Throws UsageError if there is no plan.
 std::vector<strategies::PlanMemory> memory_of_run(const Case& configuration);
 
 }  // namespace paceline::cases

@@ -27,7 +27,7 @@ namespace fs = std::filesystem;
 constexpr int kUsualRuns = 6;
 
 DiffFlags::Side side_of(const front::Alternation::Side& side) {
-  records::AnyFile read = std::move(records::read_any({side.records}).front());
+  records::FileContents read = std::move(records::read_any({side.records}).front());
   return {fmt::format("{}: {}", side.name, shell_command(side.command)), std::move(read.runs),
           std::move(read.operations)};
 }

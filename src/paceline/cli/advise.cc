@@ -27,9 +27,9 @@
 namespace paceline::cli {
 namespace {
 
-/// Returns notes on differences between the prediction and `run`, the case to start: that the
-/// prediction used the costs of another engine, and what a replay does not do. A replay that was
-/// predicted with the costs of a built-in engine only has the second note, which names its engine.
+/// Returns notes on how the case `run`, which is to be started, differs from the predicted case.
+/// The first note says that `run` has another engine; it is left out if `run` is a replay and the
+/// predicted engine is built in. The second note says what a replay does not do.
 std::vector<std::string> notes_of(const cases::Case& priced, const cases::Case& run) {
   std::vector<std::string> notes;
   const bool replays = !run.replay.empty();
@@ -46,14 +46,15 @@ std::vector<std::string> notes_of(const cases::Case& priced, const cases::Case& 
   return notes;
 }
 
-/// Changes a row of the table into a case that can be run on the described hosts, on the kind of
-/// device for which the engine's costs hold. A replay runs on the CPU, where its ranks sleep.
-cases::Case runnable(cases::Case row, const JobFlags& job) {
+/// Changes a row of the table into a case that runs on the described hosts. Its device is the kind
+/// for which the engine's costs hold. A replay runs on the CPU, where its ranks sleep instead of
+/// computing.
+cases::Case runnable_case(cases::Case row, const JobFlags& job) {
   const plan::EngineTraits* priced = plan::find_engine_traits(row.engine);
   const plan::EngineTraits& engine = priced != nullptr ? *priced : plan::engine_for("cuda");
   row.engine = engine.name;
   row.device = engine.made_for;
-  if (names_profile(job.model())) {
+  if (is_profile_path(job.model())) {
     row.replay = job.model();  // the network is not built in: its layers are replayed
     row.device = "cpu";
     row.engine = plan::engine_for("cpu").name;
@@ -74,7 +75,7 @@ void print_output(report::CommandOutput output, const std::string& command, cons
 }  // namespace
 
 AdviseCommand::AdviseCommand(CLI::App& app) : job_(app), measured_(app) {
-  job_.exclude_beside(measured_.option());
+  job_.make_exclusive_with(measured_.option());
   app.add_option("--bucket-mb", bucket_mb_, "bucket sizes in MiB to try; 0: a bucket per tensor")
       ->delimiter(',')
       ->check(number_in(0, strategies::kMostMebibytes))
@@ -145,7 +146,7 @@ int AdviseCommand::run() const {
   print_warnings(table.warnings);
   const predict::CodecTable codecs = predict::weigh_codecs(request);
   const cases::Case& best = table.winner().configuration;
-  const cases::Case run = runnable(best, job_);
+  const cases::Case run = runnable_case(best, job_);
   report::CommandOutput output = advice_output(table, codecs, top_);
   add_scaling(predict::scaling_of(request, best.strategy), output);
   add_next_measurements(predict::next_measurements(request, table.winner()), output);

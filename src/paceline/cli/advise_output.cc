@@ -35,8 +35,9 @@ auto milliseconds(plan::Picoseconds Row::*member) {
   return [member](const Row& row) { return fmt::format("{:.2f}", milliseconds_of(row.*member)); };
 }
 
-/// Remarks on a row: that it is not validated, and cautions about convergence.
-std::string remark_of(const predict::Advice& row) {
+/// Returns the remarks on a row: that its error bar is not validated, and cautions about
+/// convergence.
+std::string row_remarks_text(const predict::Advice& row) {
   std::vector<std::string_view> words;
   if (row.bar.known() && !row.bar.validated) {
     words.emplace_back(kNotValidated);
@@ -47,8 +48,9 @@ std::string remark_of(const predict::Advice& row) {
   return words.empty() ? "" : fmt::format("  ({})", fmt::join(words, "; "));
 }
 
-/// The meaning of the rows' intervals, or why there are none.
-std::string bars_text(std::span<const predict::Advice> rows) {
+/// Returns the legend of the stars and intervals of the rows, or the reason why there are no
+/// intervals.
+std::string error_bars_legend(std::span<const predict::Advice> rows) {
   const auto barred =
       std::ranges::find_if(rows, [](const predict::Advice& row) { return row.bar.known(); });
   if (barred == rows.end()) {
@@ -90,9 +92,9 @@ std::string not_validated_text(std::span<const predict::Advice> rows) {
 }
 
 /// The meaning of the marks in the first `count` rows.
-std::string marks_text(const predict::AdviceTable& table, std::size_t count) {
+std::string marks_legend(const predict::AdviceTable& table, std::size_t count) {
   const std::span rows = std::span(table.rows).first(count);
-  return bars_text(rows) + not_validated_text(rows);
+  return error_bars_legend(rows) + not_validated_text(rows);
 }
 
 /// The interval of the step time; "-" for a row without an error bar.
@@ -124,14 +126,15 @@ report::ResultColumns<Advice> advice_columns() {
       .cell(milliseconds(&Advice::exposed))
       .data("exposed_communication_s", &Advice::exposed, seconds_of);
   columns.add({.name = "strategy", .align = kLeft}).cell([](const Advice& it) {
-    return it.configuration.strategy + remark_of(it);
+    return it.configuration.strategy + row_remarks_text(it);
   });
   columns.data("not_told_from_fastest", &Advice::ties_with_best);
   columns.data("caution", &Advice::guarantee, predict::caution);
   return columns;
 }
 
-/// The first `top` rows (0: all), the strategies that cannot be used, and the meaning of the marks.
+/// Returns a table of the first `top` strategies (0: all), then of the strategies that cannot be
+/// used, with a legend of the marks.
 Table strategies_table(const predict::AdviceTable& table, int top) {
   const std::size_t all = table.rows.size();
   const std::size_t count = top > 0 ? std::min(static_cast<std::size_t>(top), all) : all;
@@ -139,7 +142,7 @@ Table strategies_table(const predict::AdviceTable& table, int top) {
   for (const predict::Unfit& unfit : table.unfit) {
     shown.rows.push_back({.cells = {"", "-", "-", "-", unfit.strategy + ": " + unfit.why}});
   }
-  shown.text = marks_text(table, count);
+  shown.text = marks_legend(table, count);
   if (count < all) {
     shown.text = fmt::format("{} more, the last {:.2f} ms: --top 0 shows all{}{}", all - count,
                              milliseconds_of(table.rows.back().step),
@@ -148,7 +151,7 @@ Table strategies_table(const predict::AdviceTable& table, int top) {
   return shown;
 }
 
-std::string pays_text(const predict::CodecAdvice& row) {
+std::string codec_benefit_text(const predict::CodecAdvice& row) {
   const double change = row.change;
   const std::string percent = fmt::format("{:.1f} %", std::abs(100 * change));
   if (percent == "0.0 %") {
@@ -188,7 +191,8 @@ report::ResultColumns<CodecAdvice> codec_columns() {
       .cell(milliseconds(&CodecAdvice::exposed))
       .data("exposed_communication_s", &CodecAdvice::exposed, seconds_of);
   columns.add({.name = "pays", .group = "fusion"})
-      .cell([](const CodecAdvice& it) { return it.codec == kNoCodec ? "" : pays_text(it); })
+      .cell(
+          [](const CodecAdvice& it) { return it.codec == kNoCodec ? "" : codec_benefit_text(it); })
       .data("change", &CodecAdvice::change)
       .data("undecided", &CodecAdvice::ties_with_no_codec);
   return columns;
@@ -203,8 +207,8 @@ std::vector<CodecAdvice> codec_rows(const predict::CodecTable& table) {
   return rows;
 }
 
-/// The table that says whether codecs with measured coding times pay. It has no rows if none was
-/// measured.
+/// Returns a table that says whether codecs with measured coding times shorten the step. It has no
+/// rows if no codec was measured.
 Table codecs_table(const predict::CodecTable& table) {
   if (table.rows.empty()) {
     return {};
@@ -223,7 +227,8 @@ Table codecs_table(const predict::CodecTable& table) {
   return shown;
 }
 
-/// The table of the best bucket size of each strategy with buckets, several of which were tried.
+/// Returns a table of the best bucket size of each strategy for which several bucket sizes were
+/// tried.
 Table buckets_table(const predict::AdviceTable& table) {
   Table shown{.columns = {{.name = "strategy", .align = kLeft},
                           {.name = "best", .group = "bucket size", .unit = "MiB"},

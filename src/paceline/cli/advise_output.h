@@ -9,10 +9,10 @@
 
 namespace paceline::cli {
 
-/// The output of `paceline advise`. The tables show the first `top` strategies (0: all) with the
-/// meaning of their marks, and the strategies that cannot be used; the best bucket size and
-/// partition of each strategy; and whether codecs with measured coding times pay. CSV has every
-/// strategy that can be used, JSON every value of the tables.
+/// The output of `paceline advise`. The tables show the first `top` strategies (0: all) and those
+/// that cannot be used, the best bucket size and partition of each strategy, and whether codecs
+/// with measured coding times shorten the step. CSV has every strategy that can be used, JSON every
+/// value of the tables.
 report::CommandOutput advice_output(const predict::AdviceTable& table,
                                     const predict::CodecTable& codecs, int top);
 

@@ -46,7 +46,7 @@ void reject_unknown(const CLI::App& command, const std::string& flag) {
       known.push_back("--" + name);
     }
   }
-  throw UsageError(cases::unknown_flag(flag, command.get_name(), known));
+  throw UsageError(cases::unknown_flag_message(flag, command.get_name(), known));
 }
 
 template <class Number>
@@ -92,7 +92,7 @@ ArgumentCheck whole_number_in(int least, int most) {
 
 ArgumentCheck one_of(std::string kind, std::vector<std::string> names) {
   return [kind = std::move(kind), names = std::move(names)](const std::string& text) {
-    return std::ranges::find(names, text) == names.end() ? unknown_name(kind, text, names)
+    return std::ranges::find(names, text) == names.end() ? unknown_name_message(kind, text, names)
                                                          : std::string();
   };
 }

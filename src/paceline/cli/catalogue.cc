@@ -35,7 +35,7 @@ cases::MachineFacts machine_here(std::vector<int> ranks_per_host) {
       machine.engines.emplace_back(engine.name);
     }
   }
-  machine.adapters = rank::adapters_here();
+  machine.adapters = rank::list_adapters();
   return machine;
 }
 

@@ -64,9 +64,9 @@ std::vector<std::string> names_of_commands(const CLI::App& app) {
 /// Throws UsageError if the first word is no command, before CLI11 reports it in its own words.
 void reject_unknown_command(const CLI::App& app, const std::string& word) {
   const std::vector<std::string> known = names_of_commands(app);
-  if (!word.starts_with("-") && word != launch::kHostAgent && word != rank::kRank &&
+  if (!word.starts_with("-") && word != launch::kHostAgent && word != rank::kRankSubcommand &&
       std::find(known.begin(), known.end(), word) == known.end()) {
-    throw UsageError(unknown_name("command", word, known));
+    throw UsageError(unknown_name_message("command", word, known));
   }
 }
 
@@ -184,7 +184,7 @@ int dispatch(std::vector<std::string> arguments) {
   commands.add<AbCommand>("ab", "two commands in turns, compared").take_commands(arguments);
   double timeout_s = 60;
   std::string interface;
-  CLI::App& rank = commands.add(rank::kRank, "", [&](const auto&) {
+  CLI::App& rank = commands.add(rank::kRankSubcommand, "", [&](const auto&) {
     return rank::run_rank(to_milliseconds(timeout_s), interface);
   });
   rank.add_option("--timeout", timeout_s);

@@ -34,13 +34,13 @@ class CommCommand {
 
   std::string min_ = "4B", max_ = "256MiB";
   double factor_ = 4;
-  std::vector<int> worlds_;  // of --ranks
+  std::vector<int> worlds_;  // values of --ranks
   bool predict_ = false;
   std::vector<std::string> only_;
   cluster::ClusterChoice choice_;
   cases::Settings settings_;
   cases::OperationSweep sweep_;
-  cases::Case configuration_;  // engine, device and link alone
+  cases::Case configuration_;  // only engine, device and link are used
 };
 
 }  // namespace paceline::cli

@@ -28,7 +28,7 @@ struct Row {
   double seconds = 0;
   bool calibrated = false;
   std::optional<double> error{};       // absolute error of the logarithm of `seconds`
-  std::optional<double> measured_s{};  // by a fit of as many ranks
+  std::optional<double> measured_s{};  // by a fit for the same number of ranks
 };
 
 std::string gigabytes(double bytes_per_s) { return fmt::format("{:.2f}", bytes_per_s * 1e-9); }
@@ -78,7 +78,7 @@ class ModelledTimes {
   }
 
  private:
-  /// A fit of the key `collectives` does not say its sizes.
+  /// Whether the size was measured. True for fits of the key `collectives`, which state no sizes.
   bool is_measured_size(const cluster::CollectiveCall& call) const {
     const auto* found = predict::calibration_of(call, cluster_, engine_);
     return found == nullptr || (call.bytes >= found->from_bytes && call.bytes <= found->to_bytes);
@@ -90,20 +90,20 @@ class ModelledTimes {
 };
 
 /// Returns a sentence that says from which data the intervals of a table come.
-std::string legend_of(const ModelledTimes& prices, bool calibrated) {
-  if (prices.is_bound()) {
+std::string legend_of(const ModelledTimes& model_times, bool calibrated) {
+  if (model_times.is_bound()) {
     return "a bound: what the links' rates need for the bytes of the engine that moves the fewest; "
            "no engine is faster\n";
   }
-  const std::string unknown =
-      fmt::format("no published times say how far the model of engine {} is off", prices.engine());
+  const std::string unknown = fmt::format(
+      "no published times say how far the model of engine {} is off", model_times.engine());
   if (calibrated) {
     return fmt::format(
         "interval: nine of ten times are within, by the residuals of paceline calibrate; beyond "
         "the measured sizes and ranks {}\n",
-        prices.has_published_errors() ? "it grows with each doubling" : unknown);
+        model_times.has_published_errors() ? "it grows with each doubling" : unknown);
   }
-  if (prices.has_published_errors()) {
+  if (model_times.has_published_errors()) {
     return "interval: paceline calibrate measured nothing of this; nine of ten published "
            "all-reduces are within (docs/simulator.md), and it grows with each doubling beyond "
            "their sizes and ranks\n";
@@ -111,10 +111,10 @@ std::string legend_of(const ModelledTimes& prices, bool calibrated) {
   return fmt::format("interval: {}\n", unknown);
 }
 
-report::Table table_of(const ModelledTimes& prices, plan::Pattern pattern, int ranks,
+report::Table table_of(const ModelledTimes& model_times, plan::Pattern pattern, int ranks,
                        const std::vector<std::int64_t>& sizes) {
   const std::string name(plan::name_of(pattern));
-  report::Table table{.title = fmt::format("{}, {} ranks, {}", name, ranks, prices.engine()),
+  report::Table table{.title = fmt::format("{}, {} ranks, {}", name, ranks, model_times.engine()),
                       .columns = {{.name = "size", .unit = "B"},
                                   {.name = "time", .unit = "us"},
                                   {.name = "90 % interval", .unit = "us"},
@@ -126,7 +126,7 @@ report::Table table_of(const ModelledTimes& prices, plan::Pattern pattern, int r
   const double factor = records::bus_factor(name, ranks);
   bool calibrated = false;
   for (const std::int64_t bytes : sizes) {
-    const Row row = prices.row(pattern, ranks, bytes);
+    const Row row = model_times.row(pattern, ranks, bytes);
     const auto payload = static_cast<double>(bytes);
     calibrated = row.calibrated;
     std::vector<std::string> cells{
@@ -141,28 +141,28 @@ report::Table table_of(const ModelledTimes& prices, plan::Pattern pattern, int r
     }
     table.rows.push_back({std::move(cells)});
   }
-  table.legend = legend_of(prices, calibrated);
+  table.legend = legend_of(model_times, calibrated);
   return table;
 }
 
 }  // namespace
 
-int predict_comm(const CommQuestion& question) {
-  if (question.format != "table" && question.format != "markdown") {
+int predict_comm(const CommPredictRequest& request) {
+  if (request.format != "table" && request.format != "markdown") {
     throw UsageError(
-        fmt::format("--format {}: --predict prints table or markdown", question.format));
+        fmt::format("--format {}: --predict prints table or markdown", request.format));
   }
-  const cluster::Cluster cluster = cluster::read_cluster(question.cluster);
-  const ModelledTimes prices(cluster, question.engine);
+  const cluster::Cluster cluster = cluster::read_cluster(request.cluster);
+  const ModelledTimes model_times(cluster, request.engine);
   const std::vector<int> worlds =
-      question.ranks.empty() ? std::vector<int>{cluster.slots()} : question.ranks;
+      request.ranks.empty() ? std::vector<int>{cluster.slots()} : request.ranks;
   report::Document document;
   for (const plan::Pattern pattern : plan::kPatterns) {
     const bool asked =
-        std::ranges::find(question.operations, plan::name_of(pattern)) != question.operations.end();
+        std::ranges::find(request.operations, plan::name_of(pattern)) != request.operations.end();
     for (const int ranks : worlds) {
       if (asked) {
-        document.tables.push_back(table_of(prices, pattern, ranks, question.sizes));
+        document.tables.push_back(table_of(model_times, pattern, ranks, request.sizes));
       }
     }
   }
@@ -171,8 +171,8 @@ int predict_comm(const CommQuestion& question) {
         "--predict: of messages there is no table; give --only "
         "all-reduce, reduce-scatter, all-gather or broadcast");
   }
-  fmt::print("{}", question.format == "table" ? report::console_text(document)
-                                              : report::markdown_text(document));
+  fmt::print("{}", request.format == "table" ? report::console_text(document)
+                                             : report::markdown_text(document));
   return 0;
 }
 

@@ -10,7 +10,7 @@
 namespace paceline::cli {
 
 /// The flags of `paceline comm --predict`.
-struct CommQuestion {
+struct CommPredictRequest {
   cluster::ClusterChoice cluster;
   std::vector<int> ranks;  // empty: all slots
   std::vector<std::string> operations;
@@ -20,8 +20,8 @@ struct CommQuestion {
 };
 
 /// Prints the modelled time and bandwidths of each operation by size, as nccl-tests does.  Beside
-/// them it prints the fits of the cluster that were measured on as many ranks.  Returns the exit
-/// code.
-int predict_comm(const CommQuestion& question);
+/// them it prints measured times, from those fits of the cluster file that are for the same number
+/// of ranks.  Returns the exit code.
+int predict_comm(const CommPredictRequest& request);
 
 }  // namespace paceline::cli

@@ -111,7 +111,7 @@ DiffFlags::DiffFlags(CLI::App& app) {
       ->check(one_of("verdict", {kRegression, kChange, kUndecided, kNone}));
 }
 
-int DiffFlags::status_of(const report::Diff& diff) const {
+int DiffFlags::exit_code_of(const report::Diff& diff) const {
   const auto fails_on = [this](const char* verdict) {
     return std::ranges::find(fail_on_, verdict) != fail_on_.end();
   };
@@ -171,7 +171,7 @@ int DiffFlags::show(const Side& base, const Side& test, const report::DiffOption
                                  test.name,
                                  report::differing_keys_text(diff.only_base, diff.only_test)));
   }
-  return status_of(diff);
+  return exit_code_of(diff);
 }
 
 DiffCommand::DiffCommand(CLI::App& app) : flags_(app) {

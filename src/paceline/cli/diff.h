@@ -28,8 +28,8 @@ class DiffFlags {
     std::vector<records::RunRecord> records;
     std::vector<records::CommRecord> operations{};  // if any, `records` is empty
   };
-  /// The options of a comparison, as the flags say. The sides must outlive all results made with
-  /// them.
+  /// Returns the options of a comparison, as set by the flags and `step_time`. Results of a
+  /// comparison point into its sides, which must outlive them.
   report::DiffOptions options(report::StepTime step_time = report::StepTime::kMedian) const;
 
   /// The result of a comparison, with the data that it points into.
@@ -50,7 +50,7 @@ class DiffFlags {
   bool needs_steps() const { return format_ == "ddp"; }
 
  private:
-  int status_of(const report::Diff& diff) const;
+  int exit_code_of(const report::Diff& diff) const;
 
   double threshold_percent_ = 0;
   std::string format_ = "table";

@@ -92,7 +92,7 @@ Finding check_shared_memory() {
           bytes < 100e6 ? "little for NCCL between GPUs: docker run --shm-size=1g" : ""};
 }
 
-Finding check_wheel(const rank::Wheel& wheel) {
+Finding check_wheel(const rank::TorchWheelVersions& wheel) {
   if (wheel.version.empty()) {
     return {"PyTorch", fmt::format("built with {}", wheel.built_version),
             "the loaded libraries lie in no wheel whose version can be read"};
@@ -106,7 +106,7 @@ Finding check_wheel(const rank::Wheel& wheel) {
           other};
 }
 
-Finding check_gpus(const rank::Wheel& wheel, const Facts& facts) {
+Finding check_gpus(const rank::TorchWheelVersions& wheel, const Facts& facts) {
   const auto gpus = facts.find("gpus");
   if (gpus == facts.end()) {
     const auto trouble = facts.find("nvidia_smi");
@@ -148,7 +148,7 @@ Finding check_launchers() {
   return {"launchers", fmt::format("{}", fmt::join(found, ", "))};
 }
 
-Finding check_python(const rank::Wheel& wheel) {
+Finding check_python(const rank::TorchWheelVersions& wheel) {
   const std::string python = python_package().python;
   const auto result = run_command({python, "-c", "import torch; print(torch.__version__)"}, 60s);
   if (!result || !result->succeeded()) {
@@ -168,7 +168,7 @@ Finding check_python(const rank::Wheel& wheel) {
 
 int run_doctor() {
   const Facts facts = records::collect_host().facts;
-  const rank::Wheel wheel = rank::wheel();
+  const rank::TorchWheelVersions wheel = rank::wheel();
   int broken = 0;
   int advised = 0;
   for (const Finding& finding :
@@ -183,10 +183,10 @@ int run_doctor() {
                                          : advice       ? "advice"
                                                         : "ok",
                                          finding.name);
-    fmt::print("{}", report::hanging(head, report::printable(finding.seen)));
+    fmt::print("{}", report::with_hanging_indent(head, report::printable(finding.seen)));
     if (!finding.advice.empty()) {
-      fmt::print("{}", report::hanging(std::string(head.size(), ' ') + "-> ",
-                                       report::printable(finding.advice)));
+      fmt::print("{}", report::with_hanging_indent(std::string(head.size(), ' ') + "-> ",
+                                                   report::printable(finding.advice)));
     }
   }
   fmt::print("\n{}", broken + advised == 0

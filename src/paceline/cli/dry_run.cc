@@ -41,7 +41,7 @@ std::string notes_of(const cases::Case& c, const strategies::StrategySpec& strat
       text += fmt::format("     note: {}: {}; {}\n", warning->seen, warning->why, warning->advice);
     }
   };
-  add(rank::partial_period(planner, input, c.warmup, c.steps));
+  add(rank::partial_period_warning(planner, input, c.warmup, c.steps));
   add(predict::idle_codec_warning(strategy, c.has_tables() ? c.trainers : c.ranks));
   if (!c.has_tables()) {
     add(predict::one_host_warning(strategy, input));
@@ -63,8 +63,9 @@ std::string plan_text(const plan::Planner& planner, const plan::PlanInput& input
 /// starts no ranks.
 class CasePlans {
  public:
-  /// Describes a case: its wire bytes per rank and step, calls, rounds and extra memory, and, if
-  /// `whole`, the plan of rank 0 after the warm-up, one operation per line.
+  /// Describes a case: its wire bytes per rank and step, and its numbers of collective calls,
+  /// rounds and extra bytes of memory. If `whole`, adds the plan of rank 0 after the warm-up, one
+  /// operation per line.
   std::string describe(const cases::Case& configuration, bool whole);
 
  private:
@@ -76,7 +77,7 @@ std::string CasePlans::describe(const cases::Case& c, bool whole) {
   if (!c.not_run.empty()) {
     return fmt::format("     not run: {}\n", c.not_run);
   }
-  if (strategy.external() || cases::is_outside(c)) {
+  if (strategy.external() || cases::runs_external_program(c)) {
     return fmt::format("     performed by {}: no plan\n     {}\n", cases::performer_of(c),
                        rank::shell_text(rank::outside_command(c, {})));
   }
@@ -94,9 +95,10 @@ std::string CasePlans::describe(const cases::Case& c, bool whole) {
     rank::add_configured_times(c, input);
     input.alpha_beta->concurrent_collectives = cluster::concurrent_collectives_of(c.engine);
   }
-  const auto planner = rank::with_statistics_of(c, rank::planner_of(c, strategy));
+  const auto planner = rank::add_traced_statistics_averaging(c, rank::planner_of(c, strategy));
   const plan::Setup setup = planner->setup(input);
-  // Takes the plan of the first step after the warm-up, or that of a step that sends more bytes.
+  // The plan of the first step after the warm-up is described, unless another step of the period
+  // sends more bytes; then the plan of that step.
   plan::CommPlan plan = planner->plan(input, setup, planner->variant(input, c.warmup));
   plan::Cost cost = plan::cost(setup, plan, input.rank);
   bool varies = false;

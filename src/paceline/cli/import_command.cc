@@ -124,7 +124,7 @@ void ImportCommand::show(const std::vector<records::CommRecord>& rows) const {
   if (!records_.empty()) {
     append_new(rows, std::ssize(files_), records_);
   }
-  fmt::print("{}", report::rendered(format_, report::comm_output(rows, {})));
+  fmt::print("{}", report::render_output(format_, report::comm_output(rows, {})));
 }
 
 void ImportCommand::show(std::vector<records::RunRecord> runs) const {

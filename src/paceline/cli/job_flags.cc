@@ -25,8 +25,9 @@
 namespace paceline::cli {
 namespace {
 
-/// Takes the network of one profile, or, from two profiles of it, that for the job's micro-batch.
-/// `timed` says whether a rate or measured figures give the speed at other batches.
+/// Sets the network and layer times of `request` from the profile `model`. With a profile `second`
+/// of another batch size, the times are those for the job's micro-batch. `timed` is true if a
+/// device rate or measurements give the speed at other batch sizes.
 void choose_profile(const std::string& model, const std::string& second, bool timed,
                     predict::PredictRequest& request) {
   predict::ProfileOfFile file{model, cluster::read_profile(model)};
@@ -51,7 +52,8 @@ void choose_profile(const std::string& model, const std::string& second, bool ti
   predict::put_profile(std::move(profiled), request);
 }
 
-/// The built-in network for samples of `tokens` tokens; 0: its own number.
+/// Returns the shape of a built-in network for samples of `tokens` tokens; 0 means the network's
+/// default.
 plan::NetworkShape built_in_network(const std::string& model, int tokens) {
   try {
     plan::network_shape(model);
@@ -65,13 +67,13 @@ plan::NetworkShape built_in_network(const std::string& model, int tokens) {
 
 /// Profiles a network in Python, MODULE:FACTORY, into a file in the working directory, and returns
 /// its path.
-std::string profile_of_own(const std::string& model) {
+std::string profile_own_network(const std::string& model) {
   std::string path = model + ".profile.json";
   std::ranges::replace(path, ':', '.');
   const PythonOutput done =
       run_python("paceline.torch.profile", {model, "--name", model, "--output", path});
   if (done.exit_code != 0) {
-    throw UsageError(fmt::format("--model {}: {}", model, last_words(done)));
+    throw UsageError(fmt::format("--model {}: {}", model, last_error_line(done)));
   }
   std::fputs(done.errors.c_str(), stderr);  // prints warnings and the file's name
   return path;
@@ -100,7 +102,7 @@ std::vector<std::string> cluster_words(const cluster::ClusterChoice& choice) {
   return words;
 }
 
-bool names_profile(const std::string& model) { return model.ends_with(".json"); }
+bool is_profile_path(const std::string& model) { return model.ends_with(".json"); }
 
 bool has_tables(const std::string& model) { return cases::Network{.model = model}.has_tables(); }
 
@@ -113,7 +115,7 @@ JobFlags::JobFlags(CLI::App& app) {
       ->type_name("NAME|PROFILE.json|MODULE:FACTORY")
       ->expected(1, 2)
       ->allow_extra_args();
-  app.parse_complete_callback([this] { take_models(); });
+  app.parse_complete_callback([this] { set_models(); });
   add_cluster_flags(app, cluster_);
   app.add_option("--ranks", ranks_, "ranks: 8, or 8,16; left out: all slots")
       ->delimiter(',')
@@ -148,20 +150,21 @@ JobFlags::JobFlags(CLI::App& app) {
 }
 
 /// Sets model_ and second_profile_ from --model. A network in Python is profiled first.
-void JobFlags::take_models() {
+void JobFlags::set_models() {
   if (models_.empty()) {
     return;
   }
   model_ = models_.front();
   if (models_.size() > 1) {
     second_profile_ = models_[1];
-  } else if (model_.find(':') != std::string::npos && !names_profile(model_)) {
-    model_ = profile_of_own(model_);
+  } else if (model_.find(':') != std::string::npos && !is_profile_path(model_)) {
+    model_ = profile_own_network(model_);
   }
 }
 
 void JobFlags::check_models() const {
-  if (models_.size() > 2 || (models_.size() == 2 && !std::ranges::all_of(models_, names_profile))) {
+  if (models_.size() > 2 ||
+      (models_.size() == 2 && !std::ranges::all_of(models_, is_profile_path))) {
     throw UsageError(fmt::format(
         "--model: {} are given; one network can be, or two profiles of one at two batches",
         fmt::join(models_, ", ")));
@@ -259,15 +262,15 @@ predict::PredictRequest JobFlags::request(const predict::MeasuredRecords* measur
   }
   request.accumulate = accumulate_.value_or(1);
   const int recorded_tokens =
-      recorded != nullptr && !names_profile(network) ? recorded->sequence_length : 0;
+      recorded != nullptr && !is_profile_path(network) ? recorded->sequence_length : 0;
   const int tokens = sequence_length_.value_or(recorded_tokens);
-  if (tokens != 0 && (has_tables(network) || names_profile(network))) {
+  if (tokens != 0 && (has_tables(network) || is_profile_path(network))) {
     throw UsageError(fmt::format("--sequence-length {}: {} is no built-in network that reads text",
                                  tokens, network));
   }
   if (has_tables(network)) {
     request.network.model.name = network;  // the shape depends on its tables
-  } else if (names_profile(network)) {
+  } else if (is_profile_path(network)) {
     choose_profile(network, second_profile_, device_rate_ || measured != nullptr, request);
   } else {
     request.network = built_in_network(network, tokens);
@@ -297,6 +300,6 @@ std::vector<plan::Rank> JobFlags::worlds(const cluster::Cluster& cluster) const 
   return {ranks_.begin(), ranks_.end()};
 }
 
-void JobFlags::exclude_beside(CLI::Option& measured) { measured.excludes(rate_); }
+void JobFlags::make_exclusive_with(CLI::Option& measured) { measured.excludes(rate_); }
 
 }  // namespace paceline::cli

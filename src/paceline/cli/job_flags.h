@@ -24,7 +24,7 @@ void add_cluster_flags(CLI::App& app, cluster::ClusterChoice& choice);
 std::vector<std::string> cluster_words(const cluster::ClusterChoice& choice);
 
 /// Whether `model` is a profile's path, not a built-in network's name.
-bool names_profile(const std::string& model);
+bool is_profile_path(const std::string& model);
 
 /// Whether the network has embedding tables.
 bool has_tables(const std::string& model);
@@ -35,12 +35,12 @@ class JobFlags {
   /// Adds the flags to the subcommand `app`.
   explicit JobFlags(CLI::App& app);
 
-  /// The job without its number of ranks. Its network is the built-in one of this name, or that of
-  /// a profile, with the profile's times and, if no flag gives a batch size, its batch size. Throws
-  /// UsageError if the batch size differs from the profile's and no device rate gives the speed at
-  /// this batch size.
-  /// `measured` holds measured figures of the job, whose records supply the values that no flag
-  /// gives. Throws UsageError if a flag contradicts these records.
+  /// Returns the job, except for its number of ranks. Its network is built in or comes from a
+  /// profile. A profile also gives the layer times, and the batch size if no flag gives one. Throws
+  /// UsageError if the batch size is not the profile's, and no device rate gives the speed at other
+  /// sizes.
+  /// `measured` holds measurements of the job. Their records give the values that no flag gives.
+  /// Throws UsageError if a flag contradicts the records.
   predict::PredictRequest request(const predict::MeasuredRecords* measured = nullptr) const;
 
   /// The numbers of ranks that --ranks gives, or all slots of the cluster if it gives none. Throws
@@ -55,12 +55,12 @@ class JobFlags {
   const std::vector<int>& ranks() const { return ranks_; }
   const std::optional<int>& batch_size() const { return batch_size_; }
 
-  /// Makes --device-rate and `measured` exclude each other, as measured figures determine the rate
-  /// too.
-  void exclude_beside(CLI::Option& measured);
+  /// Makes --device-rate and the option `measured` exclude each other, because measurements
+  /// determine the device rate too.
+  void make_exclusive_with(CLI::Option& measured);
 
  private:
-  void take_models();
+  void set_models();
   /// Throws UsageError for several models that are not two profiles.
   void check_models() const;
   std::string network_of(const cases::Case* recorded) const;

@@ -145,7 +145,7 @@ std::string optimizers_list() {
 
 std::string frameworks_list() {
   std::vector<Entry> entries;
-  for (const cases::Adapter& one : rank::adapters_here()) {
+  for (const cases::Adapter& one : rank::list_adapters()) {
     entries.push_back(
         {one.name, one.about + (one.missing.empty() ? "" : fmt::format(" ({})", one.missing))});
   }
@@ -178,7 +178,7 @@ std::string list_text(std::string_view name) {
     }
   }
   if (text.empty()) {
-    throw UsageError(unknown_name("list", name, known));
+    throw UsageError(unknown_name_message("list", name, known));
   }
   text.pop_back();
   return text;

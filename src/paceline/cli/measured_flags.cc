@@ -22,8 +22,9 @@
 namespace paceline::cli {
 namespace {
 
-/// Whether a value is a figure, "ranks=8 rate=3821", and not the name of an existing file.
-bool is_figure(const std::string& value) {
+/// Whether a value of --measured is a measurement, such as "ranks=8 rate=3821". Otherwise it names
+/// a file.
+bool states_measurement(const std::string& value) {
   std::error_code error;
   return value.find('=') != std::string::npos && !std::filesystem::exists(value, error);
 }
@@ -40,9 +41,10 @@ void reject_predicted(const std::string& file, const std::vector<records::RunRec
   }
 }
 
-/// Sets in the records the keys that their file does not state and that the words of the flag give.
-/// Throws UsageError if the file states another value.
-void put_words(const predict::FigureWords& words, std::vector<records::RunRecord>& records) {
+/// Completes records with the keys that a value of --measured states beside their file's name.
+/// Throws UsageError if the records state another value.
+void apply_stated_values(const predict::FigureWords& words,
+                         std::vector<records::RunRecord>& records) {
   const predict::MeasuredFigure& figure = words.figure;
   const auto put = [&](const char* key, int value, auto& field, auto& c) {
     if (c.states(key) && field != value) {
@@ -73,7 +75,7 @@ std::vector<records::RunRecord> records_of(const std::string& file,
                                            const predict::FigureWords& words) {
   FileRecords read = read_record_files({file});
   reject_predicted(file, read.records);
-  put_words(words, read.records);
+  apply_stated_values(words, read.records);
   return std::move(read.records);
 }
 
@@ -139,7 +141,7 @@ MeasuredFlags::MeasuredFlags(CLI::App& app) {
 std::vector<std::string> MeasuredFlags::files() const {
   std::vector<std::string> files;
   for (const std::string& value : given_) {
-    const std::string file = is_figure(value) ? predict::parse_figure(value).file : value;
+    const std::string file = states_measurement(value) ? predict::parse_figure(value).file : value;
     if (!file.empty()) {
       files.push_back(file);
     }
@@ -154,7 +156,7 @@ predict::MeasuredRecords MeasuredFlags::read() const {
   for (const std::string& value : given_) {
     predict::FigureWords words;
     words.file = value;
-    if (is_figure(value)) {
+    if (states_measurement(value)) {
       words = predict::parse_figure(value);
     }
     if (words.file.empty()) {

@@ -21,13 +21,13 @@ using predict::NextMeasurement;
 using predict::ScaledWorld;
 using report::Json;
 
-bool has_band(const ScaledWorld& world) { return world.advice.bar.known(); }
+bool has_interval(const ScaledWorld& world) { return world.advice.bar.known(); }
 
-/// Applies `get` to worlds whose step has an interval; returns null for worlds whose error is
-/// unknown.
+/// Returns a function that applies `get` to a number of ranks whose predicted step has an interval,
+/// and that returns null for others.
 template <class Get>
-auto if_banded(Get get) {
-  return [get](const ScaledWorld& it) { return has_band(it) ? Json(get(it)) : Json(); };
+auto if_has_interval(Get get) {
+  return [get](const ScaledWorld& it) { return has_interval(it) ? Json(get(it)) : Json(); };
 }
 
 report::ResultColumns<ScaledWorld> world_columns() {
@@ -40,24 +40,25 @@ report::ResultColumns<ScaledWorld> world_columns() {
       .data("step_s", &ScaledWorld::advice, &predict::Advice::step, seconds_of);
   columns.add({.name = "[with its error]"})
       .cell([](const ScaledWorld& it) {
-        return has_band(it) ? fmt::format("[{:.2f}, {:.2f}]", milliseconds_of(it.advice.low),
-                                          milliseconds_of(it.advice.high))
-                            : "-";
+        return has_interval(it) ? fmt::format("[{:.2f}, {:.2f}]", milliseconds_of(it.advice.low),
+                                              milliseconds_of(it.advice.high))
+                                : "-";
       })
       .data("error_bar_low_s",
-            if_banded([](const ScaledWorld& it) { return seconds_of(it.advice.low); }))
+            if_has_interval([](const ScaledWorld& it) { return seconds_of(it.advice.low); }))
       .data("error_bar_high_s",
-            if_banded([](const ScaledWorld& it) { return seconds_of(it.advice.high); }));
+            if_has_interval([](const ScaledWorld& it) { return seconds_of(it.advice.high); }));
   columns.add({.name = "efficiency", .unit = "%"})
       .cell([](const ScaledWorld& it) { return fmt::format("{:.1f}", 100 * it.efficiency); })
       .data("efficiency", &ScaledWorld::efficiency);
   columns.add({.name = "[with the step's error]"})
       .cell([](const ScaledWorld& it) {
-        return has_band(it) ? fmt::format("[{:.1f}, {:.1f}]", 100 * it.low, 100 * it.high) : "-";
+        return has_interval(it) ? fmt::format("[{:.1f}, {:.1f}]", 100 * it.low, 100 * it.high)
+                                : "-";
       })
-      .data("efficiency_low", if_banded([](const ScaledWorld& it) { return it.low; }))
+      .data("efficiency_low", if_has_interval([](const ScaledWorld& it) { return it.low; }))
       .data("efficiency_high",
-            if_banded([](const ScaledWorld& it) { return report::finite_or_null(it.high); }));
+            if_has_interval([](const ScaledWorld& it) { return report::finite_or_null(it.high); }));
   return columns;
 }
 
@@ -68,10 +69,11 @@ std::string base_text(const predict::ScalingBase& base) {
              : fmt::format("one device with a batch of {}, as predicted", base.batch_size);
 }
 
-/// The range of the number of ranks at which scaling ends, which follows from the step's interval.
-std::string band_text(const predict::Scaling& scaling) {
+/// Returns the range of the numbers of ranks at which scaling may end, as text. The range follows
+/// from the interval of the step time.
+std::string knee_range_text(const predict::Scaling& scaling) {
   const auto earliest = scaling.earliest_knee(), latest = scaling.latest_knee();
-  const auto bare = std::ranges::find_if_not(scaling.worlds, has_band);
+  const auto bare = std::ranges::find_if_not(scaling.worlds, has_interval);
   if (bare != scaling.worlds.end()) {
     return fmt::format("without a band: {}", bare->advice.bar.why);
   }
@@ -94,7 +96,7 @@ std::string knee_text(const predict::Scaling& scaling) {
       100 * predict::kKneeEfficiency,
       knee ? fmt::format("from {} on", counted(*knee, "rank"))
            : fmt::format("up to {}", counted(most, "rank")),
-      band_text(scaling), base_text(scaling.base));
+      knee_range_text(scaling), base_text(scaling.base));
   if (most > scaling.described) {
     text +=
         fmt::format("\nmore than {}: more hosts like the cluster's, behind switches without limit",
@@ -106,8 +108,9 @@ std::string knee_text(const predict::Scaling& scaling) {
   return text;
 }
 
-/// Returns the measurement to make, and the flag by which `paceline advise` then reads it.
-std::string figure_text(const NextMeasurement& one) {
+/// Returns how to make a measurement: the flag --measured that passes it to `paceline advise`, or
+/// the commands for a fit of the collectives.
+std::string measurement_text(const NextMeasurement& one) {
   return one.figure.empty()
              ? "paceline comm, paceline calibrate FILE -o mine.toml, then --cluster mine.toml"
              : fmt::format("--measured \"{} step=...\"", one.figure);
@@ -123,7 +126,7 @@ std::string next_text(const predict::NextMeasurements& next) {
   std::string text =
       fmt::format("{} next: {}, {}\nthe step of {} is then known to {}, now {}",
                   next.measured ? "measure" : "nothing was measured of the job; measure",
-                  best->what, figure_text(*best), next.strategy, within(best->half_width),
+                  best->what, measurement_text(*best), next.strategy, within(best->half_width),
                   next.half_width_now ? fmt::format("to {}", within(*next.half_width_now))
                                       : std::string("its error is not known"));
   if (best->is_asked) {
@@ -131,7 +134,7 @@ std::string next_text(const predict::NextMeasurements& next) {
     text += other == nullptr
                 ? "; it is that step itself, and nothing else narrows the interval"
                 : fmt::format("; it is that step itself\nshort of it: {}, {}\nwhich gives {}",
-                              other->what, figure_text(*other), within(other->half_width));
+                              other->what, measurement_text(*other), within(other->half_width));
   }
   return text;
 }
@@ -154,7 +157,7 @@ report::ResultColumns<NextMeasurement> candidate_columns() {
 }  // namespace
 
 void add_scaling(const predict::Scaling& scaling, report::CommandOutput& output) {
-  const bool banded = std::ranges::all_of(scaling.worlds, has_band);
+  const bool banded = std::ranges::all_of(scaling.worlds, has_interval);
   const auto columns = world_columns();
   output.json["scaling"] = {
       {"strategy", scaling.strategy},

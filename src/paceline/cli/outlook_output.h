@@ -10,9 +10,9 @@
 
 namespace paceline::cli {
 
-/// Adds the table of the strategy's steps by number of ranks, with a sentence that says where
-/// efficiency falls below the threshold, and its values as `scaling`. Adds no table if there are no
-/// rows.
+/// Adds the table of predicted steps by number of ranks, a sentence that says where efficiency
+/// falls below the threshold, and the JSON key `scaling` with the values. Adds nothing if there are
+/// no rows.
 void add_scaling(const predict::Scaling& scaling, report::CommandOutput& output);
 
 /// Adds the table of possible measurements with a sentence that says which one to make next, and

@@ -83,8 +83,8 @@ std::vector<std::string> strategies_of(const predict::MeasuredRecords& measured)
 }  // namespace
 
 PredictCommand::PredictCommand(CLI::App& app) : job_(app), tables_(app), measured_(app) {
-  job_.exclude_beside(measured_.option());
-  tables_.exclude_beside(measured_.option());
+  job_.make_exclusive_with(measured_.option());
+  tables_.make_exclusive_with(measured_.option());
   app.add_option("--strategy", strategy_,
                  "as in paceline run, one or several [fusion; of hybrid and dlrm what experiments/ "
                  "says; with records those of them]")
@@ -128,7 +128,7 @@ void PredictCommand::add_noise_flags(CLI::App& app) {
   app.add_option("--seed", seed_, "of the noise [0]")->check(seed_in_64_bits());
 }
 
-std::vector<std::string> PredictCommand::chosen(std::vector<std::string> usual) const {
+std::vector<std::string> PredictCommand::chosen_strategies(std::vector<std::string> usual) const {
   std::vector<std::string> strategies = std::move(usual);
   if (!strategy_.empty()) {
     strategies.clear();
@@ -170,7 +170,7 @@ cluster::Noise PredictCommand::noise() const {
 std::string PredictCommand::on_hosts(const std::string& strategy, double bucket_mb) const {
   return local_size_ == 0
              ? strategy
-             : strategies::with_local_size(
+             : strategies::text_with_local_size(
                    strategies::parse_strategy(strategy, {.bucket_mb = bucket_mb}), local_size_);
 }
 
@@ -190,7 +190,7 @@ PredictCommand::PredictionText PredictCommand::predicted(
     predict::check_memory(request, prediction);
     cases::Case tables = tables_.configuration(job_);
     tables.engine = request.engine;
-    more = fmt::format("  {}\n", report::table_job_words(tables));
+    more = fmt::format("  {}\n", report::table_job_text(tables));
   }
   std::string text = predict::summary_of(prediction) + more;
   return {std::move(prediction), std::move(text)};
@@ -209,41 +209,43 @@ bool PredictCommand::is_rejected(const PredictionText& it) {
   return it.prediction.record.error.has_value();
 }
 
-PredictCommand::Asked PredictCommand::of_cluster(simulator::JobCache* jobs) const {
-  Asked asked{.request = job_.request()};
-  put_flags(jobs, asked.request);
+PredictCommand::RequestedPredictions PredictCommand::requested_on_cluster(
+    simulator::JobCache* jobs) const {
+  RequestedPredictions asked{.request = job_.request()};
+  apply_flags(jobs, asked.request);
   asked.worlds = tables_.complete(job_, asked.request);
-  asked.strategies = chosen({asked.request.strategy});
-  check_number(asked, jobs);
+  asked.strategies = chosen_strategies({asked.request.strategy});
+  check_prediction_count(asked, jobs);
   return asked;
 }
 
-void PredictCommand::put_flags(simulator::JobCache* jobs, predict::PredictRequest& request) const {
+void PredictCommand::apply_flags(simulator::JobCache* jobs,
+                                 predict::PredictRequest& request) const {
   request.bucket_mb = bucket_mb_.value_or(request.bucket_mb);
   request.steps = steps_;
   request.noise = noise();
   request.jobs = jobs;
 }
 
-PredictCommand::Asked PredictCommand::of_figures(simulator::JobCache* jobs,
-                                                 simulator::JobCache& own) const {
+PredictCommand::RequestedPredictions PredictCommand::requested_from_measurements(
+    simulator::JobCache* jobs, simulator::JobCache& own) const {
   if (has_tables(job_.model())) {
     throw UsageError(fmt::format(
         "--measured: figures of {} and its embedding tables cannot be fitted", job_.model()));
   }
   (void)job_.worlds({});  // rejects invalid --ranks before any file is read
   const predict::MeasuredRecords measured = measured_.read();
-  Asked asked{.request = measured_job(job_, measured)};
+  RequestedPredictions asked{.request = measured_job(job_, measured)};
   predict::PredictRequest& request = asked.request;
-  put_flags(jobs != nullptr ? jobs : &own, request);
+  apply_flags(jobs != nullptr ? jobs : &own, request);
   if (job_.ranks().empty() && request.cluster.hosts.empty()) {
     throw UsageError(
         "--measured without --cluster: say which numbers of ranks to predict, --ranks 8,16");
   }
   asked.worlds = job_.worlds(request.cluster);
   const auto recorded = strategies_of(measured);
-  asked.strategies = chosen(recorded.empty() ? std::vector{request.strategy} : recorded);
-  check_number(asked, jobs);
+  asked.strategies = chosen_strategies(recorded.empty() ? std::vector{request.strategy} : recorded);
+  check_prediction_count(asked, jobs);
   predict::PredictRequest quiet = request;
   quiet.strategy = on_hosts(asked.strategies.front(), request.bucket_mb);
   quiet.noise = {};
@@ -252,7 +254,8 @@ PredictCommand::Asked PredictCommand::of_figures(simulator::JobCache* jobs,
 }
 
 // This check is called before anything is simulated.
-void PredictCommand::check_number(const Asked& asked, const simulator::JobCache* jobs) const {
+void PredictCommand::check_prediction_count(const RequestedPredictions& asked,
+                                            const simulator::JobCache* jobs) const {
   const std::size_t cases = asked.worlds.size() * asked.strategies.size();
   if (cases > 1 && (jobs != nullptr || !trace_.empty())) {
     throw UsageError(fmt::format("{} is of one prediction; {} were asked for",
@@ -265,7 +268,8 @@ void PredictCommand::check_number(const Asked& asked, const simulator::JobCache*
 std::vector<PredictCommand::PredictionText> PredictCommand::predictions(
     simulator::JobCache* jobs) const {
   simulator::JobCache own;
-  const Asked asked = measured_.given() ? of_figures(jobs, own) : of_cluster(jobs);
+  const RequestedPredictions asked =
+      measured_.given() ? requested_from_measurements(jobs, own) : requested_on_cluster(jobs);
   const std::string now = utc_now();
   std::vector<PredictionText> texts;
   predict::PredictRequest request = asked.request;

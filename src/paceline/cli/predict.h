@@ -39,7 +39,7 @@ class PredictCommand {
   };
   void add_noise_flags(CLI::App& app);
   /// The predictions that the flags ask for: every strategy with every number of ranks.
-  struct Asked {
+  struct RequestedPredictions {
     predict::PredictRequest request;
     std::vector<plan::Rank> worlds{};
     std::vector<std::string> strategies{};
@@ -47,23 +47,25 @@ class PredictCommand {
   };
   /// Throws UsageError for several predictions where only one is allowed: for a line of --requests,
   /// which a non-null `jobs` indicates, and with --trace.
-  void check_number(const Asked& asked, const simulator::JobCache* jobs) const;
+  void check_prediction_count(const RequestedPredictions& asked,
+                              const simulator::JobCache* jobs) const;
   /// `jobs` caches the compiled jobs of --requests. It is null for predictions of the command line,
   /// which also print the constants of measured figures.
   std::vector<PredictionText> predictions(simulator::JobCache* jobs) const;
-  Asked of_cluster(simulator::JobCache* jobs) const;
+  RequestedPredictions requested_on_cluster(simulator::JobCache* jobs) const;
   /// `own` is the cache that is used if `jobs` is null.
-  Asked of_figures(simulator::JobCache* jobs, simulator::JobCache& own) const;
+  RequestedPredictions requested_from_measurements(simulator::JobCache* jobs,
+                                                   simulator::JobCache& own) const;
   PredictionText predicted(const predict::PredictRequest& request,
                            const std::optional<predict::MeasuredFit>& fit) const;
   static PredictionText rejected(const predict::PredictRequest& request, const std::string& why);
   static bool is_rejected(const PredictionText& it);
-  void put_flags(simulator::JobCache* jobs, predict::PredictRequest& request) const;
+  void apply_flags(simulator::JobCache* jobs, predict::PredictRequest& request) const;
   std::string on_hosts(const std::string& strategy, double bucket_mb) const;
   cluster::Noise noise() const;
   /// The strategies of --strategy, or `usual` if it is not given. Throws UsageError for a text that
   /// is no strategy, and for --bucket-mb with a strategy that does not use it.
-  std::vector<std::string> chosen(std::vector<std::string> usual) const;
+  std::vector<std::string> chosen_strategies(std::vector<std::string> usual) const;
 
   JobFlags job_;
   TableFlags tables_;

@@ -27,14 +27,16 @@ namespace {
 
 using nlohmann::json;
 
-/// Flags that are no keys of requests: they concern output or input, not the prediction.
-constexpr std::array<std::string_view, 5> kNoKeys{"help", "requests", "trace", "records", "format"};
+/// Flags of `paceline predict` that are not keys of requests, because they do not change the
+/// prediction.
+constexpr std::array<std::string_view, 5> kFlagsWithoutKey{"help", "requests", "trace", "records",
+                                                           "format"};
 
 std::vector<std::string> keys_of(const CLI::App& predict) {
   std::vector<std::string> keys{"id"};
   for (const CLI::Option* option : predict.get_options()) {
     for (std::string name : option->get_lnames()) {
-      if (std::ranges::find(kNoKeys, name) == kNoKeys.end()) {
+      if (std::ranges::find(kFlagsWithoutKey, name) == kFlagsWithoutKey.end()) {
         std::ranges::replace(name, '-', '_');
         keys.push_back(std::move(name));
       }
@@ -55,8 +57,8 @@ std::string text_of(const std::string& key, const json& value) {
 }
 
 /// The words of a command line that set `key` to this value.
-std::vector<std::string> words_of(const CLI::App& predict, const std::string& key,
-                                  const json& value) {
+std::vector<std::string> flag_words_of(const CLI::App& predict, const std::string& key,
+                                       const json& value) {
   std::string flag = "--" + key;
   std::ranges::replace(flag, '_', '-');
   if (!value.is_array()) {
@@ -77,15 +79,15 @@ std::vector<std::string> words_of(const CLI::App& predict, const std::string& ke
   return words;
 }
 
-std::vector<std::string> words_of(const CLI::App& predict, const json& request) {
+std::vector<std::string> flag_words_of(const CLI::App& predict, const json& request) {
   const std::vector<std::string> keys = keys_of(predict);
   std::vector<std::string> words;
   for (const auto& [key, value] : request.items()) {
     if (std::ranges::find(keys, key) == keys.end()) {
-      throw UsageError(unknown_name("key", key, keys));
+      throw UsageError(unknown_name_message("key", key, keys));
     }
     if (key != "id") {
-      std::ranges::move(words_of(predict, key, value), std::back_inserter(words));
+      std::ranges::move(flag_words_of(predict, key, value), std::back_inserter(words));
     }
   }
   return words;
@@ -94,7 +96,7 @@ std::vector<std::string> words_of(const CLI::App& predict, const json& request) 
 records::RunRecord predicted(const json& request, simulator::JobCache& jobs) {
   CLI::App app;
   const PredictCommand command(app);
-  std::vector<std::string> words = words_of(app, request);
+  std::vector<std::string> words = flag_words_of(app, request);
   check_flags(app, words);
   std::ranges::reverse(words);  // CLI11 expects reverse order
   try {
@@ -110,7 +112,7 @@ json parsed(const std::string& line) {
   try {
     request = json::parse(line);
   } catch (const json::exception& error) {
-    throw UsageError(not_json(line, error.what()));
+    throw UsageError(not_json_message(line, error.what()));
   }
   if (!request.is_object()) {
     throw UsageError("a request must be a JSON object");

@@ -123,7 +123,7 @@ int ProfileCommand::run() {
       fmt::print(stderr, "paceline: coding with {}\n", codec);
     });
   }
-  if (const auto busy = rank::busy_machine({}, launch::host_name(), c.threads)) {
+  if (const auto busy = rank::busy_machine_warning({}, launch::host_name(), c.threads)) {
     profiled.profile.origin += "; " + busy->code + ": " + busy->seen;
     fmt::print(stderr, "warning: {}: {}; {}; {}\n", busy->code, busy->seen, busy->why,
                busy->advice);

@@ -66,11 +66,11 @@ void keep_distinct_runs(FileRecords& read) {
 
 FileRecords read_record_files(const std::vector<std::string>& files, Operations operations) {
   reject_repeats(files);
-  std::vector<records::AnyFile> found = records::read_any(files);
+  std::vector<records::FileContents> found = records::read_any(files);
   FileRecords all;
   std::set<std::string> tables;  // texts of operations, by which copies are recognized
   for (std::size_t file = 0; file < files.size(); ++file) {
-    records::AnyFile& read = found[file];
+    records::FileContents& read = found[file];
     for (const std::string& note : read.notes) {
       fmt::print(stderr, "paceline: {}\n", note);
     }

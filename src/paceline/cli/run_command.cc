@@ -46,7 +46,7 @@ std::vector<int> ranks_per_host_of(const launch::Launch& launch) {
   if (launch.self.launcher == "single") {
     return {};
   }
-  const int local = launch.local_known ? launch.self.local_world : world;
+  const int local = launch.has_local_rank ? launch.self.local_world : world;
   const auto most_hosts = static_cast<std::size_t>(world);
   return plan::fill_hosts(world, std::vector<int>(most_hosts, local));
 }
@@ -97,7 +97,7 @@ cases::JobSpec resolve_launched(const cases::RawSettings& raw, cases::JobSpec jo
                       "its own; give the size",
                       launcher));
     }
-    if (!c.env.empty() && !cases::is_outside(c)) {
+    if (!c.env.empty() && !cases::runs_external_program(c)) {
       throw UsageError(fmt::format(
           "--env {}: {} has started the ranks already; set it there, or let Paceline start them",
           c.env.begin()->first, launcher));
@@ -126,7 +126,7 @@ std::string note_on_hosts(const cluster::Cluster& cluster) {
 
 /// Returns the number of cores if this machine alone, without a GPU, will run the job. Otherwise
 /// returns kSmallBelowCores, so that the machine does not count as small.
-int cores_alone(const cases::Settings& flags) {
+int local_core_count(const cases::Settings& flags) {
   const bool elsewhere = !choice_of(flags).empty() || !flags.print_launch.empty() ||
                          !flags.virtual_time.empty() ||
                          launch::is_launched(launch::process_environment());
@@ -157,7 +157,7 @@ int dry_run(const cases::RawSettings& raw, cases::JobSpec job, const launch::Lau
 }
 
 // The options of --until, for cases that each run `runs` times before single cases are repeated.
-std::optional<front::Narrowing> narrowing_of(const UntilFlags& until, int runs) {
+std::optional<front::NarrowingOptions> narrowing_of(const UntilFlags& until, int runs) {
   const auto within = until.within();
   if (!within) {
     return std::nullopt;
@@ -166,7 +166,8 @@ std::optional<front::Narrowing> narrowing_of(const UntilFlags& until, int runs) 
     throw UsageError(fmt::format("--budget {}: each case is run {} times before any is repeated",
                                  until.most_runs(), runs));
   }
-  return front::Narrowing{.within = *within, .most_runs = until.most_runs(), .time = until.time()};
+  return front::NarrowingOptions{
+      .within = *within, .most_runs = until.most_runs(), .time = until.time()};
 }
 
 // Starts the ranks, and repeats cases until --until is satisfied.
@@ -200,7 +201,7 @@ int RunCommand::run(const std::vector<std::string>& command_line) const {
   // An invalid format is reported before any other error; it can be checked with the flags alone.
   report::find_format(flags_.settings().format);
   until_.check();
-  const int cores_here = cores_alone(flags_.settings());
+  const int cores_here = local_core_count(flags_.settings());
   const cases::RawSettings raw = flags_.raw_settings(cores_here);
   if (raw.by_size) {
     fmt::print(stderr, "{} here: running the section {} of {}; --section {} runs the whole\n",

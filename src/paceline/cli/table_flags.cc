@@ -59,7 +59,7 @@ std::vector<const cases::Field*> TableFlags::given() const {
   return keys;
 }
 
-void TableFlags::exclude_beside(CLI::Option& records) {
+void TableFlags::make_exclusive_with(CLI::Option& records) {
   for (CLI::Option* option : options_) {
     records.excludes(option);
   }

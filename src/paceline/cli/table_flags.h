@@ -17,7 +17,7 @@ class TableFlags {
   /// Adds the flags to the subcommand `app`.
   explicit TableFlags(CLI::App& app);
 
-  void exclude_beside(CLI::Option& records);
+  void make_exclusive_with(CLI::Option& records);
 
   /// Completes a request for `job` if its network has embedding tables. Returns the numbers of
   /// ranks to predict. Throws UsageError for flags that contradict each other.

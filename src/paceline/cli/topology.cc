@@ -51,10 +51,10 @@ int TopologyCommand::run() const {
                                  ranks_, local));
   }
   const strategies::TopologyChoice choice(name_);
-  auto topology = choice.on(of_machines_ ? strategies::Nodes{ranks_ / local, 1}
-                                         : strategies::Nodes{ranks_, local});
+  auto topology = choice.on(of_machines_ ? strategies::GraphNodes{ranks_ / local, 1}
+                                         : strategies::GraphNodes{ranks_, local});
   if (of_machines_) {
-    topology = strategies::of_ranks(std::move(topology), local);
+    topology = strategies::rank_topology_of(std::move(topology), local);
   }
   TopologyView view{.name = choice.text(),
                     .topology = *topology,

@@ -28,7 +28,8 @@ using strategies::TopologyTraffic;
 
 constexpr plan::Rank kMostMatrixColumns = 16;
 constexpr plan::Rank kMostListedRanks = 32;
-/// For a longer period the product of the matrices is not computed.
+/// The longest period of a graph, in steps, for which the product of its mixing matrices is
+/// computed.
 constexpr plan::Step kMostMultiplied = 256;
 
 std::string weight_text(double weight) { return weight == 0 ? "." : fmt::format("{:.3g}", weight); }
@@ -81,8 +82,8 @@ plan::Step shown_steps(const TopologyView& view) {
   return std::min(view.topology.period(), view.most_steps);
 }
 
-/// The numbers for each step, or a single number if all are equal.
-std::string by_step(const std::vector<int>& numbers, bool all_shown) {
+/// Returns a single number if all numbers, one per step, are equal; else the list of them.
+std::string step_numbers_text(const std::vector<int>& numbers, bool all_shown) {
   const bool equal =
       std::ranges::all_of(numbers, [&](int number) { return number == numbers.front(); });
   return equal && all_shown
@@ -149,9 +150,9 @@ std::string traffic_lines(const TopologyView& view) {
   const int most = *std::ranges::max_element(sent);
   return line("receivers of a rank", fmt::format("at most {}", most)) +
          line("bytes sent, rank and step", fmt::format("at most {}", sent_text(view, most))) +
-         line("messages a step", by_step(messages, all)) +
+         line("messages a step", step_numbers_text(messages, all)) +
          line("between machines", view.nodes.local < view.nodes.count
-                                      ? by_step(between_hosts, all)
+                                      ? step_numbers_text(between_hosts, all)
                                       : "0: all ranks on one machine, --local-size says otherwise");
 }
 
@@ -196,14 +197,15 @@ std::string topology_text(const TopologyView& view) {
                   counted(count, "rank"), counted(count / local, "machine"),
                   period == 1 ? "static" : fmt::format("repeats after {} steps", period));
   const std::string uneven = first_flaw(view, [&](plan::Step step) {
-    return strategies::imbalance_of(strategies::matrix_of(view.topology, view.nodes.count, step));
+    return strategies::imbalance_text_of(
+        strategies::matrix_of(view.topology, view.nodes.count, step));
   });
   text += verdict("doubly stochastic", uneven);
   text += verdict("symmetric", first_flaw(view, [&](plan::Step step) {
-                    return strategies::asymmetry_of(view.topology, view.nodes.count, step);
+                    return strategies::asymmetry_text_of(view.topology, view.nodes.count, step);
                   }));
   text += consensus_lines(view.topology, count,
-                          !view.topology.recurrence().empty()
+                          !view.topology.recurrence_text().empty()
                               ? "never, nor in the limit: values only go round"
                           : uneven.empty() ? "never, only in the limit"
                                            : "never; push-sum finds it in the limit");

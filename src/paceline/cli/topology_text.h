@@ -14,8 +14,9 @@ namespace paceline::cli {
 struct TopologyView {
   std::string name;
   const strategies::Topology& topology;  // graph over ranks
-  strategies::Nodes nodes;
-  /// The graph is one of machines: every rank holds its machine's mean, and sends a share of it.
+  strategies::GraphNodes nodes;
+  /// Whether the nodes of the graph are machines. Every rank then holds the mean of its machine,
+  /// and sends a part of it.
   bool of_machines = false;
   plan::Step most_steps = 8;  // most steps whose matrices are shown
   std::string model{};        // network whose parameters are sent; empty: none

@@ -15,8 +15,8 @@
 namespace paceline::cli {
 namespace {
 
-/// The largest numbers of runs if --budget is not given, and if it is a time.
-constexpr int kUsualBudget = 50, kLargestBudget = 1000;
+/// The largest numbers of runs: the first without --budget, the second if --budget is a time.
+constexpr int kDefaultBudgetRuns = 50, kTimedBudgetRuns = 1000;
 
 constexpr double kMostPercent = 1000;
 constexpr double kMostSeconds = 1e8;
@@ -76,7 +76,7 @@ UntilFlags::UntilFlags(CLI::App& app, const std::string& until, const std::strin
   app.add_option("--budget", budget_,
                  fmt::format("with --until, most runs of {}, or a time (90s, 20min, 2h) after "
                              "which no run begins [{}]",
-                             runs, kUsualBudget))
+                             runs, kDefaultBudgetRuns))
       ->type_name("RUNS|TIME");
 }
 
@@ -96,9 +96,9 @@ std::optional<double> UntilFlags::within() const {
 
 int UntilFlags::most_runs() const {
   if (budget_.empty()) {
-    return kUsualBudget;
+    return kDefaultBudgetRuns;
   }
-  return parse_budget(budget_).runs.value_or(kLargestBudget);
+  return parse_budget(budget_).runs.value_or(kTimedBudgetRuns);
 }
 
 std::optional<std::chrono::milliseconds> UntilFlags::time() const {

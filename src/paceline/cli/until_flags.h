@@ -14,14 +14,14 @@ namespace paceline::cli {
 /// The flags `--until PERCENT` and `--budget RUNS|TIME`.
 class UntilFlags {
  public:
-  /// `until` is the help of --until. `runs` says in the help of --budget whose runs are counted,
-  /// such as "a case".
+  /// `until` is the help text of --until. `runs` is the noun of what is repeated, such as "a case",
+  /// for the help text of --budget.
   UntilFlags(CLI::App& app, const std::string& until, const std::string& runs);
 
   /// Throws UsageError for invalid values, and for --budget alone.
   void check() const;
 
-  /// The share that --until gives, 0.02 for 2%; nothing without --until.
+  /// Returns the value of --until as a fraction: 0.02 for 2%. Returns nothing without --until.
   std::optional<double> within() const;
   int most_runs() const;
   std::optional<std::chrono::milliseconds> time() const;

@@ -239,10 +239,10 @@ Cluster read_cluster(const std::string& name) {
   std::error_code none;
   const bool is_path = name.find('/') != std::string::npos || name.ends_with(".toml") ||
                        std::filesystem::exists(name, none);
-  const std::vector<std::string> roots = roots_of("clusters");
-  const std::string path = is_path ? name : find_in(roots, "clusters", name);
+  const std::vector<std::string> roots = root_folders_with("clusters");
+  const std::string path = is_path ? name : find_toml_file(roots, "clusters", name);
   if (path.empty()) {
-    throw UsageError(unknown_name("cluster", name, names_in(roots, "clusters")));
+    throw UsageError(unknown_name_message("cluster", name, toml_names_in(roots, "clusters")));
   }
   return parse_cluster(read_text(path), path);
 }

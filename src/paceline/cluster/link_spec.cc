@@ -55,7 +55,8 @@ plan::AlphaBeta alpha_beta_of(const LinkSpec& link, plan::Rank world) {
     constexpr std::int64_t kMany = 1 << 30;
     const double share =
         static_cast<double>(plan::wire_bytes(pattern, kMany, world)) / static_cast<double>(kMany);
-    return plan::line_of(latencies_of(pattern, world) * latency, share / link.bytes_per_s);
+    return plan::alpha_beta_time_of(latencies_of(pattern, world) * latency,
+                                    share / link.bytes_per_s);
   };
   return {.origin = "the emulated link",
           .world = world,
@@ -63,7 +64,7 @@ plan::AlphaBeta alpha_beta_of(const LinkSpec& link, plan::Rank world) {
           .reduce_scatter = line(plan::Pattern::kReduceScatter),
           .all_gather = line(plan::Pattern::kAllGather),
           .broadcast = line(plan::Pattern::kBroadcast),
-          .message = plan::line_of(latency, 1 / link.bytes_per_s)};
+          .message = plan::alpha_beta_time_of(latency, 1 / link.bytes_per_s)};
 }
 
 }  // namespace paceline::cluster

@@ -118,7 +118,7 @@ Algorithm algorithm_named(const std::string& name) {
     }
     known.emplace_back(word);
   }
-  throw UsageError(unknown_name("collective algorithm", name, known));
+  throw UsageError(unknown_name_message("collective algorithm", name, known));
 }
 
 std::string_view name_of(Algorithm algorithm) {

@@ -30,19 +30,19 @@ constexpr auto kTypes =
                                                              {"bf16", plan::DType::kBF16},
                                                              {"fp8", plan::DType::kF8}});
 
-std::int64_t integer(const JsonPlace& place, std::uint64_t least) {
+std::int64_t integer(const JsonNode& place, std::uint64_t least) {
   return static_cast<std::int64_t>(
       place.integer(least, std::numeric_limits<std::int64_t>::max(),
                     fmt::format("a whole number of at least {}", least)));
 }
 
-plan::Picoseconds microseconds(const JsonPlace& place) {
+plan::Picoseconds microseconds(const JsonNode& place) {
   return std::llround(place.number(0, kLongestUs, "a time in microseconds") * 1e6);
 }
 
 class Reader {
  public:
-  explicit Reader(const JsonPlace& top) : top_(top) {}
+  explicit Reader(const JsonNode& top) : top_(top) {}
 
   ProfiledModel read() {
     top_.check_keys({"paceline_profile", "model", "origin", "device", "dtype", "batch_size",
@@ -64,13 +64,13 @@ class Reader {
       out_.memory = integer(*memory, 0);
     }
     read_modules();
-    top_.at("parameters").each([this](const JsonPlace& parameter) { read_parameter(parameter); });
+    top_.at("parameters").each([this](const JsonNode& parameter) { read_parameter(parameter); });
     if (out_.model.parameters.empty()) {
       top_.fail("parameters: at least one is needed");
     }
     read_ready_order();
     if (const auto codecs = top_.find_not_null("codecs")) {
-      codecs->each([this](const JsonPlace& codec) { read_codec(codec); });
+      codecs->each([this](const JsonNode& codec) { read_codec(codec); });
     }
     return std::move(out_);
   }
@@ -90,7 +90,7 @@ class Reader {
   }
 
   void read_modules() {
-    top_.at("modules").each([&](const JsonPlace& module) {
+    top_.at("modules").each([&](const JsonNode& module) {
       // Older profiles have the bytes that a module keeps for backward, which no prediction uses.
       module.check_keys({"name", "forward_us", "activation_bytes"});
       const std::string& name = module.at("name").text();
@@ -103,7 +103,7 @@ class Reader {
     });
   }
 
-  void read_parameter(const JsonPlace& parameter) {
+  void read_parameter(const JsonNode& parameter) {
     parameter.check_keys({"name", "sizes", "module", "backward_us"});
     plan::ParameterShape shape{.name = parameter.at("name").text()};
     const std::string& module = parameter.at("module").text();
@@ -113,7 +113,7 @@ class Reader {
     }
     shape.module = found->second;
     shape.elements = 1;
-    parameter.at("sizes").each([&shape](const JsonPlace& size) {
+    parameter.at("sizes").each([&shape](const JsonNode& size) {
       const std::int64_t most = (std::int64_t{1} << 40) / shape.elements;
       shape.sizes.push_back(
           static_cast<std::int64_t>(size.integer(1, static_cast<std::uint64_t>(most))));
@@ -129,8 +129,8 @@ class Reader {
 
   void read_ready_order() {
     std::set<plan::ParameterId> seen;
-    const JsonPlace order = top_.at("ready_order");
-    order.each([&](const JsonPlace& name) {
+    const JsonNode order = top_.at("ready_order");
+    order.each([&](const JsonNode& name) {
       const auto found = parameter_of_.find(name.text());
       if (found == parameter_of_.end() || !seen.insert(found->second).second) {
         order.fail(fmt::format("{} is no parameter, or there twice", name.value.dump()));
@@ -142,14 +142,14 @@ class Reader {
     }
   }
 
-  void read_codec(const JsonPlace& codec) {
+  void read_codec(const JsonNode& codec) {
     codec.check_keys({"codec", "bytes", "memcpy_us", "encode_us", "decode_us", "kernels"});
     CodecTime time{.codec = codec.at("codec").text(),
                    .bytes = integer(codec.at("bytes"), 1),
                    .copy = microseconds(codec.at("memcpy_us")),
                    .encode = microseconds(codec.at("encode_us")),
                    .decode = microseconds(codec.at("decode_us"))};
-    codec.at("kernels").each([&time](const JsonPlace& kernel) {
+    codec.at("kernels").each([&time](const JsonNode& kernel) {
       kernel.check_keys({"kernel", "bytes", "us"});
       time.kernels.push_back({.kernel = kernel.at("kernel").text(),
                               .bytes = integer(kernel.at("bytes"), 1),
@@ -158,7 +158,7 @@ class Reader {
     out_.codecs.push_back(std::move(time));
   }
 
-  const JsonPlace& top_;
+  const JsonNode& top_;
   ProfiledModel out_;
   std::map<std::string, plan::ModuleId> module_of_;
   std::map<std::string, plan::ParameterId> parameter_of_;
@@ -223,9 +223,9 @@ std::optional<plan::DType> type_named(std::string_view word) {
 }
 
 ProfiledModel parse_profile(std::string_view text, const std::string& file) {
-  const JsonPlace::Origin origin = [&file](const JsonPlace&) { return file + ": "; };
+  const JsonNode::Origin origin = [&file](const JsonNode&) { return file + ": "; };
   const nlohmann::json json = parse_json(text, file + ": ");
-  const JsonPlace top{json, nullptr, "", 0, &origin};
+  const JsonNode top{json, nullptr, "", 0, &origin};
   return Reader(top).read();
 }
 

@@ -62,8 +62,9 @@ class Section {
     const std::vector<std::string> known = split_at(keys, ' ');
     for (const auto& [key, node] : table_) {
       if (!keys.empty() && std::ranges::find(known, key.str()) == known.end()) {
-        throw UsageError(fmt::format(
-            "{}: {}", at(node), unknown_name(fmt::format("key of {}", title_), key.str(), known)));
+        throw UsageError(
+            fmt::format("{}: {}", at(node),
+                        unknown_name_message(fmt::format("key of {}", title_), key.str(), known)));
       }
     }
   }

@@ -44,7 +44,7 @@ using StorePtr = c10::intrusive_ptr<c10d::Store>;
 
 constexpr Milliseconds kPoll{50};
 
-// Waits until a process accepts connections where rank 0 is to serve the store.
+// Waits until a process accepts connections at the address at which rank 0 is to serve the store.
 void wait_for_listener(const launch::TcpRendezvous& tcp, Milliseconds timeout) {
   const Stopwatch watch;
   while (launch::is_listened_at(tcp.host, tcp.port) == false) {

@@ -23,8 +23,8 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr std::size_t kChunk = 1 << 20;
-constexpr std::int64_t kStretch = 32;  // length, in chunks, of the sections whose rates are
-                                       // compared
+constexpr std::int64_t kSectionChunks = 32;  // length, in chunks, of the sections whose rates are
+                                             // compared
 constexpr milliseconds kDuration{1000};
 
 [[noreturn]] void reject(const char* what) {
@@ -64,8 +64,9 @@ void send_stream(const std::string& address, milliseconds timeout) {
   }
 }
 
-// Returns the rate of the fastest section; of the whole stream if that is shorter than a section.
-double receive_stream(int fd, milliseconds timeout) {
+// Receives the stream until its end.  Returns the rate of its fastest section in bytes per second,
+// or of the whole stream if it is shorter than a section.
+double received_bytes_per_s(int fd, milliseconds timeout) {
   std::vector<char> chunk(kChunk);
   std::vector<std::int64_t> arrived{steady_ns()};  // arrival time of every whole chunk
   std::size_t filled = 0;
@@ -87,7 +88,7 @@ double receive_stream(int fd, milliseconds timeout) {
   if (chunks < 1) {
     throw WorldError("measuring the line rate: the stream broke off at once");
   }
-  const auto stretch = static_cast<std::size_t>(std::min(kStretch, chunks));
+  const auto stretch = static_cast<std::size_t>(std::min(kSectionChunks, chunks));
   double fastest = 0;
   for (std::size_t i = stretch; i < arrived.size(); ++i) {
     const auto ns = std::max<std::int64_t>(1, arrived[i] - arrived[i - stretch]);
@@ -97,8 +98,8 @@ double receive_stream(int fd, milliseconds timeout) {
   return fastest;
 }
 
-double serve_stream(launch::PrefixStore& store, const std::string& key,
-                    const std::string& interface, milliseconds timeout) {
+double served_bytes_per_s(launch::PrefixStore& store, const std::string& key,
+                          const std::string& interface, milliseconds timeout) {
   const Descriptor listener = opened(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   sockaddr_in own{};
   own.sin_family = AF_INET;
@@ -116,7 +117,7 @@ double serve_stream(launch::PrefixStore& store, const std::string& key,
   }
   store.set(key, fmt::format("{}:{}", address, ntohs(own.sin_port)));
   const Descriptor stream = opened(accept_within(listener.number(), timeout));
-  return receive_stream(stream.number(), timeout);
+  return received_bytes_per_s(stream.number(), timeout);
 }
 
 // Returns the rank that sends; the next one receives.
@@ -135,7 +136,7 @@ double measure_line_rate(const World& world, launch::PrefixStore& store,
   if (world.self.rank == sender_in(world)) {
     send_stream(store.wait(address), timeout);
   } else if (world.self.rank == sender_in(world) + 1) {
-    store.set(rate, fmt::format("{}", serve_stream(store, address, interface, timeout)));
+    store.set(rate, fmt::format("{}", served_bytes_per_s(store, address, interface, timeout)));
   }
   return std::stod(store.wait(rate));
 }

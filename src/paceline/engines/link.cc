@@ -33,7 +33,7 @@ VirtualLink::Lane Link::add_lane(int concurrent, Direction direction) {
 }
 
 Link::Ticket Link::start(std::int64_t bytes, int latencies, Done done,
-                         std::optional<LinkedName> name, VirtualLink::Lane lane) {
+                         std::optional<LinkedOperationKey> name, VirtualLink::Lane lane) {
   const Lock lock(mutex_);
   const std::int64_t now = now_();
   Operation operation;
@@ -50,7 +50,7 @@ Link::Ticket Link::add(Operation operation, Done done) {
   return next_++;
 }
 
-Link::Ticket Link::receive(Arrival arrival, Done done) {
+Link::Ticket Link::receive(IncomingMessage arrival, Done done) {
   Lock lock(mutex_);
   collect(lock);
   Operation operation;
@@ -62,7 +62,7 @@ Link::Ticket Link::receive(Arrival arrival, Done done) {
   return add(std::move(operation), std::move(done));
 }
 
-std::vector<std::int64_t> Link::deliveries_of(const std::vector<Ticket>& tickets) {
+std::vector<std::int64_t> Link::delivery_times_of(const std::vector<Ticket>& tickets) {
   Lock lock(mutex_);
   collect(lock);
   std::vector<VirtualLink::Transfer> in_flight;
@@ -75,7 +75,7 @@ std::vector<std::int64_t> Link::deliveries_of(const std::vector<Ticket>& tickets
     }
   }
   std::vector<std::int64_t> deliveries(tickets.size(), 0);
-  const auto of_these = out_.deliveries_of(in_flight);
+  const auto of_these = out_.delivery_times_of(in_flight);
   for (std::size_t i = 0; i < places.size(); ++i) {
     deliveries[places[i]] = of_these[i];
   }
@@ -100,7 +100,7 @@ void Link::engine_done(Ticket ticket, const std::exception_ptr& error) {
   wake_.notify_all();
 }
 
-// Records the deliveries until now.
+// Stores the delivery times of the operations that the emulated link has delivered by now.
 void Link::collect(Lock& /*lock*/) {
   const std::int64_t now = now_();
   for (const Direction direction : {Direction::kOut, Direction::kIn}) {

@@ -20,18 +20,18 @@ namespace paceline::engines {
 
 /// A name of an operation that is the same on all of its members: the communicator, and the number
 /// of operations that were issued there before.
-struct LinkedName {
+struct LinkedOperationKey {
   std::string channel;
   std::int64_t index = 0;
   int members = 1;
 
-  auto operator<=>(const LinkedName&) const = default;
+  auto operator<=>(const LinkedOperationKey&) const = default;
 };
 
 /// Times of an operation behind a link, on this rank's clock: when it was issued, when the link
 /// would have delivered it, and when the engine had actually done it.
 struct LinkedOperation {
-  LinkedName name;
+  LinkedOperationKey name;
   std::int64_t issued_ns = 0, modelled_ns = 0, engine_ns = 0;
 
   /// Negative if the engine was slower than the link.
@@ -41,9 +41,9 @@ struct LinkedOperation {
 /// A rank's emulated link: an operation ends when the engine has done it and the link would have
 /// delivered it, whichever is later.
 ///
-/// A rank's emulated time of an operation starts when this rank issues it.  So if ranks issue at
-/// different times, the last rank sees the true end; the others may see the end earlier, by at most
-/// their lead.
+/// A rank's emulated time of an operation starts when this rank issues it.  If ranks issue it at
+/// different times, the rank that issues last sees the true end.  The others may see the end
+/// earlier, at most by the time by which they issued earlier.
 class Link {
  public:
   using Now = std::function<std::int64_t()>;
@@ -67,26 +67,26 @@ class Link {
   /// engine fails, with the error in engine_done().  take_operations() omits an operation without a
   /// name.
   Ticket start(std::int64_t bytes, int latencies, Done done,
-               std::optional<LinkedName> name = std::nullopt,
-               VirtualLink::Lane lane = VirtualLink::kOpen);
+               std::optional<LinkedOperationKey> name = std::nullopt,
+               VirtualLink::Lane lane = VirtualLink::kUnlimitedLane);
   /// Reports that the engine has done its part of an operation.
   void engine_done(Ticket ticket, const std::exception_ptr& error);
   /// A message that both its sender and its receiver have issued.
-  struct Arrival {
-    LinkedName name;
+  struct IncomingMessage {
+    LinkedOperationKey name;
     std::int64_t bytes = 0;
     std::int64_t began_ns = 0;       // when the later of the two sides issued it
     std::int64_t sender_end_ns = 0;  // when the sender's link ends it
-    VirtualLink::Lane lane = VirtualLink::kOpen;
+    VirtualLink::Lane lane = VirtualLink::kUnlimitedLane;
   };
   /// Reports that the message is on its way to this rank, since a time before this call; it ends
   /// when both this rank's link and its sender's link have ended it.  `done` and engine_done() work
   /// as for start().
-  Ticket receive(Arrival arrival, Done done);
+  Ticket receive(IncomingMessage arrival, Done done);
 
   /// Returns when this link will have delivered these operations, which start() issued and which
   /// are in flight, if no other operation starts; 0 for an operation that is already delivered.
-  std::vector<std::int64_t> deliveries_of(const std::vector<Ticket>& tickets);
+  std::vector<std::int64_t> delivery_times_of(const std::vector<Ticket>& tickets);
 
   std::int64_t now() const { return now_(); }
 
@@ -103,7 +103,7 @@ class Link {
     std::int64_t issued_ns = 0;
     std::optional<std::int64_t> delivered_ns, engine_ns;
     std::int64_t sender_end_ns = 0;
-    std::optional<LinkedName> name;
+    std::optional<LinkedOperationKey> name;
   };
   using Lock = std::unique_lock<std::mutex>;
 

@@ -23,9 +23,9 @@ namespace paceline::engines {
 namespace {
 
 /// The work that the caller waits for; it is done when the link says so.
-class HeldWork final : public c10d::Work {
+class DelayedWork final : public c10d::Work {
  public:
-  explicit HeldWork(std::vector<at::Tensor> outputs)
+  explicit DelayedWork(std::vector<at::Tensor> outputs)
       : outputs_(std::move(outputs)),
         future_(c10::make_intrusive<c10::ivalue::Future>(
             c10::ListType::create(c10::TensorType::get()))) {}
@@ -79,7 +79,7 @@ at::Tensor to_tensor(const Stamp& stamp) {
 /// Completes `arrival` from the stamp.  A message begins when both sides have issued it; `arrival`
 /// holds the time at which the receiver did.  If the two ranks' clocks differ, the message begins
 /// now.
-void take_stamp(const at::Tensor& tensor, std::int64_t now_ns, Link::Arrival& arrival) {
+void take_stamp(const at::Tensor& tensor, std::int64_t now_ns, Link::IncomingMessage& arrival) {
   const auto* words = tensor.const_data_ptr<std::int64_t>();
   const Stamp stamp{words[0], words[1], words[2]};
   arrival.bytes = stamp.bytes;
@@ -94,7 +94,7 @@ void take_stamp(const at::Tensor& tensor, std::int64_t now_ns, Link::Arrival& ar
 
 /// Ends `held` when the last of `works`, which must have futures, ends.
 void end_with_all(const std::vector<c10::intrusive_ptr<c10d::Work>>& works,
-                  const c10::intrusive_ptr<HeldWork>& held) {
+                  const c10::intrusive_ptr<DelayedWork>& held) {
   struct Left {
     std::atomic<std::size_t> works{0};
     std::atomic<bool> failed{false};
@@ -141,14 +141,15 @@ LinkBackend::Work LinkBackend::perform(const Operation& operation, const Issue& 
 VirtualLink::Lane LinkBackend::lane_of(const Operation& message) {
   const auto direction =
       message.kind == Operation::Kind::kSend ? Link::Direction::kOut : Link::Direction::kIn;
-  const auto [at, fresh] = lanes_.try_emplace({direction, message.peer}, VirtualLink::kOpen);
+  const auto [at, fresh] =
+      lanes_.try_emplace({direction, message.peer}, VirtualLink::kUnlimitedLane);
   if (fresh) {
     at->second = link_->add_lane(/*concurrent=*/1, direction);
   }
   return at->second;
 }
 
-LinkedName LinkBackend::name_of(const Operation& message) {
+LinkedOperationKey LinkBackend::name_of(const Operation& message) {
   const bool sends = message.kind == Operation::Kind::kSend;
   const int from = sends ? getRank() : message.peer;
   const int to = sends ? message.peer : getRank();
@@ -158,12 +159,12 @@ LinkedName LinkBackend::name_of(const Operation& message) {
 }
 
 LinkBackend::Work LinkBackend::hold(const Operation& operation, const Issue& issue) {
-  auto held = c10::make_intrusive<HeldWork>(operation.outputs);
+  auto held = c10::make_intrusive<DelayedWork>(operation.outputs);
   const Link::Ticket ticket = link_->start(
       plan::wire_bytes(operation.pattern, operation.payload_bytes(), getSize()),
       latencies_of(operation.pattern, getSize()),
       [held](const std::exception_ptr& error) { held->end(error); },
-      LinkedName{.channel = name_, .index = issued_++, .members = getSize()}, lane_);
+      LinkedOperationKey{.channel = name_, .index = issued_++, .members = getSize()}, lane_);
   Work work;
   try {
     work = issue();
@@ -178,7 +179,7 @@ LinkBackend::Work LinkBackend::hold(const Operation& operation, const Issue& iss
 }
 
 LinkBackend::Work LinkBackend::hold_send(const Operation& message) {
-  auto held = c10::make_intrusive<HeldWork>(message.outputs);
+  auto held = c10::make_intrusive<DelayedWork>(message.outputs);
   const std::int64_t sent_ns = link_->now();
   const Link::Ticket ticket = link_->start(
       message.payload_bytes(),
@@ -198,7 +199,7 @@ void LinkBackend::issue_all(std::vector<Send> sends) {
   for (const Send& send : sends) {
     tickets.push_back(send.ticket);
   }
-  const auto ends = link_->deliveries_of(tickets);
+  const auto ends = link_->delivery_times_of(tickets);
   for (std::size_t i = 0; i < sends.size(); ++i) {
     issue(sends[i], ends[i]);
   }
@@ -228,25 +229,25 @@ void LinkBackend::issue(Send& send, std::int64_t link_end_ns) {
 LinkBackend::Work LinkBackend::endCoalescing() {
   grouping_ = false;
   issue_all(std::exchange(sends_, {}));
-  auto held = c10::make_intrusive<HeldWork>(std::vector<at::Tensor>());
+  auto held = c10::make_intrusive<DelayedWork>(std::vector<at::Tensor>());
   end_with_all(std::exchange(works_, {}), held);
   return held;
 }
 
 LinkBackend::Work LinkBackend::hold_receive(const Operation& message, const Issue& issue) {
-  auto held = c10::make_intrusive<HeldWork>(message.outputs);
+  auto held = c10::make_intrusive<DelayedWork>(message.outputs);
   std::vector<at::Tensor> stamp{to_tensor({.bytes = message.payload_bytes()})};
-  const Link::Arrival arrival{.name = name_of(message),
-                              .bytes = message.payload_bytes(),
-                              .began_ns = link_->now(),
-                              .lane = lane_of(message)};
+  const Link::IncomingMessage arrival{.name = name_of(message),
+                                      .bytes = message.payload_bytes(),
+                                      .began_ns = link_->now(),
+                                      .lane = lane_of(message)};
   const Work stamped = inner_->recv(stamp, message.peer, message.tag);
   const Work work = issue();
   const auto ticket = std::make_shared<std::optional<Link::Ticket>>();
   watch_message(
       stamped, work,
       [link = link_, held, arrival, stamp, ticket] {
-        Link::Arrival begun = arrival;
+        Link::IncomingMessage begun = arrival;
         take_stamp(stamp.front(), link->now(), begun);
         *ticket = link->receive(std::move(begun),
                                 [held](const std::exception_ptr& error) { held->end(error); });

@@ -46,7 +46,7 @@ class LinkBackend final : public BackendWrapper {
   Work hold(const Operation& operation, const Issue& issue);
   Work hold_send(const Operation& message);
   Work hold_receive(const Operation& message, const Issue& issue);
-  /// A message that the link has begun and that the engine has not.
+  /// A message that the emulated link has started and that is not yet handed to the engine.
   struct Send {
     std::vector<at::Tensor> values;
     int peer = 0, tag = 0;
@@ -58,7 +58,7 @@ class LinkBackend final : public BackendWrapper {
   void watch_message(const Work& stamp, const Work& message, const std::function<void()>& stamped,
                      const Waiters::Done& done);
   VirtualLink::Lane lane_of(const Operation& message);
-  LinkedName name_of(const Operation& message);
+  LinkedOperationKey name_of(const Operation& message);
 
   std::shared_ptr<Link> link_;
   std::string name_;

@@ -60,7 +60,7 @@ std::string role_in(const World& world) {
   }
 }
 
-launch::FailureNotice asked_to_stop(const World& world, int signal) {
+launch::FailureNotice stop_request_notice(const World& world, int signal) {
   return {.rank = world.self.rank,
           .host = world.self.host,
           .text = fmt::format("was asked to stop by SIG{}", sigabbrev_np(signal)),
@@ -72,8 +72,8 @@ launch::EndedRanks ended_of(const World& world) {
                                     : [processes = world.processes] { return processes->ended(); };
 }
 
-launch::FailureNotice lost_store(const World& world, const std::string& why) {
-  return launch::lost_store(world.hosts, world.rank_0_serves_store, why);
+launch::FailureNotice lost_store_notice(const World& world, const std::string& why) {
+  return launch::lost_store_notice(world.hosts, world.rank_0_serves_store, why);
 }
 
 launch::RankMonitor::Options monitor_options(const World& world,
@@ -92,17 +92,17 @@ launch::RankMonitor::Options monitor_options(const World& world,
                                                    : [&world] { return is_killed_soon(world); },
           .before_kill =
               [&world, on_failure] {
-                launch::FailureNotice cause = cause_of_stop(world);
+                launch::FailureNotice cause = stop_cause_notice(world);
                 on_failure(cause);
               },
-          .tell = [](const launch::FailureNotice& cause) { print(launch::message_of(cause)); },
+          .tell = [](const launch::FailureNotice& cause) { print(launch::failure_message(cause)); },
           .end =
               [serves = world.serves_store, supervised, on_failure](launch::FailureNotice cause,
                                                                     bool prints) {
                 if (on_failure && !supervised) {
                   on_failure(cause);
                 }
-                print(prints ? launch::message_of(cause) : "");
+                print(prints ? launch::failure_message(cause) : "");
                 if (serves) {
                   std::this_thread::sleep_for(kServeAfterFailure);
                 }
@@ -110,7 +110,7 @@ launch::RankMonitor::Options monitor_options(const World& world,
               }};
 }
 
-launch::FailureNotice notice_of(const World& world, const std::exception& error) {
+launch::FailureNotice failure_notice_from(const World& world, const std::exception& error) {
   const int exit_code =
       dynamic_cast<const UsageError*>(&error) ? kUsageErrorStatus : kWorldErrorStatus;
   const std::string text = describe_failure(error, "failed");
@@ -125,13 +125,14 @@ launch::FailureNotice notice_of(const World& world, const std::exception& error)
 }
 
 // The cause of the job's failure, and whether this rank prints it.
-struct Explained {
+struct FailureReport {
   launch::FailureNotice cause;
   bool prints = true;
   bool store_is_gone = false;
 };
 
-Explained explain(const World& world, milliseconds timeout, const launch::FailureNotice& notice) {
+FailureReport explain(const World& world, milliseconds timeout,
+                      const launch::FailureNotice& notice) {
   try {
     // The limit allows four heartbeats.
     const bool prints =
@@ -139,18 +140,19 @@ Explained explain(const World& world, milliseconds timeout, const launch::Failur
             *world.store, notice, world.hosts, 4 * beat_interval(timeout),
             {.ended = ended_of(world), .ends_soon = [&world] { return is_killed_soon(world); }})
             .has_value();
-    return {launch::job_failure(*world.store).value_or(notice), prints};
+    return {launch::job_failure_cause(*world.store).value_or(notice), prints};
   } catch (const WorldError&) {
     // If this rank failed because the store was lost, rank 1 prints that.
     const bool lost = notice.consequence && world.rank_0_serves_store;
-    return {lost ? lost_store(world, notice.text) : notice, !lost || world.self.rank == 1, true};
+    return {lost ? lost_store_notice(world, notice.text) : notice, !lost || world.self.rank == 1,
+            true};
   }
 }
 
 // Prints the failure here, or waits until another rank has printed the job's failure.
-void print_once(const World& world, const Explained& why) {
+void print_once(const World& world, const FailureReport& why) {
   if (why.prints) {
-    print(launch::message_of(why.cause));
+    print(launch::failure_message(why.cause));
   }
   if (why.store_is_gone) {
     return;
@@ -167,8 +169,8 @@ void print_once(const World& world, const Explained& why) {
   }
 }
 
-// Joins; a rank that is asked to stop before it has met the others ends at once.  Launchers ask so
-// if another rank could not begin.
+// Joins the world.  A rank that is asked to stop before it has met the others ends at once, because
+// launchers ask for this if another rank could not begin.
 World join_or_stop(const launch::Launch& launch, milliseconds timeout) {
   try {
     return join(launch, timeout);
@@ -192,8 +194,8 @@ bool is_killed_soon(const World& world) {
   return world.self.launcher == "mpirun" && launch::requested_stop() != 0;
 }
 
-launch::FailureNotice cause_of_stop(const World& world) {
-  launch::FailureNotice asked = asked_to_stop(world, SIGTERM);
+launch::FailureNotice stop_cause_notice(const World& world) {
+  launch::FailureNotice asked = stop_request_notice(world, SIGTERM);
   if (!launch::answers(world.store, kAnswerTimeout)) {
     return asked;
   }
@@ -202,21 +204,21 @@ launch::FailureNotice cause_of_stop(const World& world) {
                                kCauseTimeout)
         .value_or(asked);
   } catch (const WorldError& error) {
-    return world.rank_0_serves_store ? lost_store(world, error.what()) : asked;
+    return world.rank_0_serves_store ? lost_store_notice(world, error.what()) : asked;
   }
 }
 
 void end_failed_rank(const World& world, milliseconds timeout, const std::exception& error,
                      const OnFailure& on_failure) {
-  const launch::FailureNotice notice = notice_of(world, error);
+  const launch::FailureNotice notice = failure_notice_from(world, error);
   if (is_supervised(world)) {
     try {
       launch::post_failure(*world.store, notice);
     } catch (const WorldError&) {
-      print(launch::message_of(notice));
+      print(launch::failure_message(notice));
     }
   } else {
-    Explained why = explain(world, timeout, notice);
+    FailureReport why = explain(world, timeout, notice);
     if (on_failure) {
       on_failure(why.cause);
     }
@@ -257,7 +259,7 @@ void JoinedRank::leave(int exit_code) {
     return;
   }
   if (exit_code > kSignalStatus && !is_supervised(world_)) {
-    launch::post_stop(*world_.store, asked_to_stop(world_, exit_code - kSignalStatus));
+    launch::post_stop(*world_.store, stop_request_notice(world_, exit_code - kSignalStatus));
     engines::leave(world_, std::max(timeout_, kServeAfterStop));
   } else {
     heartbeat_->finish();

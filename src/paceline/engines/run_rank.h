@@ -34,7 +34,7 @@ bool is_killed_soon(const World& world);
 /// Returns why the launcher has asked this rank to stop, if that becomes known within a moment: the
 /// job's cause, or a rank of this machine that has ended.  Else says only that the rank was asked
 /// to stop.
-launch::FailureNotice cause_of_stop(const World& world);
+launch::FailureNotice stop_cause_notice(const World& world);
 
 /// A rank that has joined the world.  Until it leaves or fails, it sends a heartbeat and a
 /// launch::RankMonitor watches it.

@@ -38,8 +38,9 @@ std::int64_t VirtualLink::nanoseconds_of(Ticks ticks) const {
 VirtualLink::Transfer VirtualLink::start(std::int64_t at_ns, std::int64_t bytes, int latencies,
                                          Lane lane) {
   const Ticks before = latencies * spec_.latency_ns * kTicksPerNanosecond;
-  const Started one{next_++, at_ns, lane, {.before = before, .work = bytes, .after = 0}};
-  const auto place = std::ranges::upper_bound(started_, one.at_ns, std::less<>(), &Started::at_ns);
+  const StartedTransfer one{next_++, at_ns, lane, {.before = before, .work = bytes, .after = 0}};
+  const auto place =
+      std::ranges::upper_bound(started_, one.at_ns, std::less<>(), &StartedTransfer::at_ns);
   const bool in_order = place == started_.end() && at_ns >= now_ns_ && origin_ns_.has_value();
   started_.insert(place, one);
   if (in_order) {
@@ -50,7 +51,7 @@ VirtualLink::Transfer VirtualLink::start(std::int64_t at_ns, std::int64_t bytes,
   return one.transfer;
 }
 
-void VirtualLink::add(const Started& one) {
+void VirtualLink::add(const StartedTransfer& one) {
   origin_ns_ = origin_ns_.value_or(one.at_ns);
   link_.add(ticks_of(one.at_ns), one.lane, one.demand);
   transfers_.push_back(one.transfer);
@@ -63,7 +64,7 @@ void VirtualLink::start_again() {
   }
   transfers_.clear();
   origin_ns_.reset();
-  for (const Started& one : started_) {
+  for (const StartedTransfer& one : started_) {
     add(one);
   }
 }
@@ -89,7 +90,8 @@ std::vector<VirtualLink::Delivery> VirtualLink::advance(std::int64_t now_ns) {
   return deliveries;
 }
 
-std::vector<std::int64_t> VirtualLink::deliveries_of(const std::vector<Transfer>& transfers) const {
+std::vector<std::int64_t> VirtualLink::delivery_times_of(
+    const std::vector<Transfer>& transfers) const {
   VirtualLink alone = *this;
   std::map<Transfer, std::int64_t> at;
   const auto all_known = [&] {

@@ -29,7 +29,7 @@ class VirtualLink {
     Transfer transfer = 0;
     std::int64_t at_ns = 0;
   };
-  static constexpr Lane kOpen = 0;  // the lane that carries all transfers at once
+  static constexpr Lane kUnlimitedLane = 0;  // the lane that carries all transfers at once
 
   explicit VirtualLink(const LinkSpec& spec);
 
@@ -41,14 +41,14 @@ class VirtualLink {
 
   /// `at_ns` may be earlier than the last advance(): all later ends then account for this transfer,
   /// except ends that advance() has already returned.
-  Transfer start(std::int64_t at_ns, std::int64_t bytes, int latencies, Lane lane = kOpen);
+  Transfer start(std::int64_t at_ns, std::int64_t bytes, int latencies, Lane lane = kUnlimitedLane);
 
   /// Returns the transfers that have been delivered until `now_ns`, in order of time.
   std::vector<Delivery> advance(std::int64_t now_ns);
 
   /// Returns when each of these transfers, none of which is delivered yet, would be delivered if
   /// nothing else started.
-  std::vector<std::int64_t> deliveries_of(const std::vector<Transfer>& transfers) const;
+  std::vector<std::int64_t> delivery_times_of(const std::vector<Transfer>& transfers) const;
 
   /// Returns when to call advance() again: no later than the next delivery, if no transfer starts
   /// before.
@@ -56,13 +56,13 @@ class VirtualLink {
 
  private:
   /// A transfer that has started since the link was last idle.
-  struct Started {
+  struct StartedTransfer {
     Transfer transfer = 0;
     std::int64_t at_ns = 0;
-    Lane lane = kOpen;
+    Lane lane = kUnlimitedLane;
     cluster::SharedLink::Demand demand;
   };
-  void add(const Started& one);
+  void add(const StartedTransfer& one);
   void start_again();
 
   cluster::SharedLink::Ticks ticks_of(std::int64_t now_ns) const;
@@ -72,9 +72,9 @@ class VirtualLink {
   std::optional<std::int64_t> origin_ns_;  // time of tick 0: the first start
   std::int64_t now_ns_ = std::numeric_limits<std::int64_t>::min();
   Transfer next_ = 0;
-  std::vector<int> lanes_;        // by lane: number of concurrent transfers
-  std::vector<Started> started_;  // in order of time
-  std::set<Transfer> delivered_;  // those of started_ that are delivered
+  std::vector<int> lanes_;                // by lane: number of concurrent transfers
+  std::vector<StartedTransfer> started_;  // in order of time
+  std::set<Transfer> delivered_;          // those of started_ that are delivered
   cluster::SharedLink link_;
   std::vector<Transfer> transfers_;  // by the index of link_'s operation
 };

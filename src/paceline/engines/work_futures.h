@@ -16,26 +16,26 @@ namespace paceline::engines {
 /// Returns the futures of works that have one.  Any thread may call it.
 class WorkFutures {
  public:
-  /// Returns null if the work has no future.  Asking such a work costs an exception, so each class
-  /// of works is asked once.
+  /// Returns null if the work has no future.  Asking such a work costs an exception, so a class of
+  /// works without futures is asked only once.
   c10::intrusive_ptr<c10::ivalue::Future> of(const c10::intrusive_ptr<c10d::Work>& work) {
     const c10d::Work& asked = *work;
     const std::type_index type(typeid(asked));
     const std::lock_guard lock(mutex_);
-    if (without_.contains(type)) {
+    if (types_without_future_.contains(type)) {
       return nullptr;
     }
     try {
       return work->getFuture();
     } catch (const c10::Error&) {
-      without_.insert(type);
+      types_without_future_.insert(type);
       return nullptr;
     }
   }
 
  private:
   std::mutex mutex_;
-  std::set<std::type_index> without_;
+  std::set<std::type_index> types_without_future_;
 };
 
 /// Calls `done` when the work is done: by its future if it has one, else by a thread that waits.

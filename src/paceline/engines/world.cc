@@ -137,7 +137,7 @@ World join(const launch::Launch& launch, Milliseconds timeout) {
   agree_on_token(launch, timeout, world);
   world.hosts = exchange_hosts(*world.store, launch.self, timeout);
   PACELINE_CHECK_EQ(world.hosts.size(), static_cast<std::size_t>(launch.self.world));
-  if (!launch.local_known) {
+  if (!launch.has_local_rank) {
     set_local_rank(world.self, world.hosts);
   }
   if (launch.self.launcher != "paceline") {

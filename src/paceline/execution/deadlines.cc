@@ -39,16 +39,16 @@ std::optional<std::chrono::nanoseconds> Deadlines::find_hang(bool held, std::int
   return still >= limit ? std::optional(still) : std::nullopt;
 }
 
-std::optional<Overdue> Deadlines::find_overdue(const Scheduler& scheduler,
-                                               std::int64_t now_ns) const {
+std::optional<OverdueOp> Deadlines::find_overdue(const Scheduler& scheduler,
+                                                 std::int64_t now_ns) const {
   for (const auto& [op, since] : scheduler.in_flight()) {
     if (waited(since, now_ns) >= limit()) {
-      return Overdue{op, waited(since, now_ns)};
+      return OverdueOp{op, waited(since, now_ns)};
     }
   }
   if (in_step_ && waited(progress_ns_, now_ns) >= limit()) {
     if (const auto op = scheduler.first_pending_performer_op()) {
-      return Overdue{*op, waited(progress_ns_, now_ns)};
+      return OverdueOp{*op, waited(progress_ns_, now_ns)};
     }
   }
   return std::nullopt;

@@ -12,7 +12,7 @@
 namespace paceline::execution {
 
 /// An op that is late, and the time that has been waited for it.
-struct Overdue {
+struct OverdueOp {
   plan::OpRef op;
   std::chrono::nanoseconds waited{0};
 };
@@ -66,7 +66,7 @@ class Deadlines {
 
   /// Returns a collective that has been in flight for too long; or one that a performer issues, if
   /// the training thread has made no progress in its step for too long.
-  std::optional<Overdue> find_overdue(const Scheduler& scheduler, std::int64_t now_ns) const;
+  std::optional<OverdueOp> find_overdue(const Scheduler& scheduler, std::int64_t now_ns) const;
 
  private:
   std::chrono::nanoseconds timeout_, training_timeout_;
@@ -74,7 +74,7 @@ class Deadlines {
   std::int64_t step_began_ns_ = -1;
   std::int64_t looked_ns_ = -1, resumed_ns_ = 0;
   std::int64_t progress_ns_ = 0;
-  std::int64_t moved_ns_ = 0;  // when the training thread last made progress, or was held
+  std::int64_t moved_ns_ = 0;  // when the training thread last moved, or was blocked from outside
   bool in_step_ = false;
 };
 

@@ -6,7 +6,7 @@
 
 namespace paceline::execution {
 
-void DeviceOrder::add(plan::OpRef ref, EventPtr event, std::int64_t began_ns, bool computes) {
+void EnqueuedOps::add(plan::OpRef ref, EventPtr event, std::int64_t began_ns, bool computes) {
   events_.emplace(ref, Entry{std::move(event), began_ns});
   if (computes) {
     computing_.push_back(ref);
@@ -15,9 +15,9 @@ void DeviceOrder::add(plan::OpRef ref, EventPtr event, std::int64_t began_ns, bo
   }
 }
 
-Events DeviceOrder::before(plan::OpRef ref) const {
+Events EnqueuedOps::before(plan::OpRef ref) const {
   Events events;
-  for (const plan::OpRef op : frontier_.incomplete_before(ref)) {
+  for (const plan::OpRef op : frontier_.incomplete_waits_of(ref)) {
     events.push_back(events_.at(op).event);
   }
   return events;
@@ -25,9 +25,9 @@ Events DeviceOrder::before(plan::OpRef ref) const {
 
 // Returns a stream whose last op is one that the kernel waits for, else an idle one; end() if there
 // is none.
-std::vector<DeviceOrder::KernelStream>::const_iterator DeviceOrder::find_stream(
+std::vector<EnqueuedOps::KernelStream>::const_iterator EnqueuedOps::find_stream(
     plan::OpRef kernel) const {
-  const std::vector<plan::OpRef> before = frontier_.incomplete_before(kernel);
+  const std::vector<plan::OpRef> before = frontier_.incomplete_waits_of(kernel);
   const auto behind_own = [&](const KernelStream& stream) {
     return std::ranges::find(before, stream.last) != before.end();
   };
@@ -36,11 +36,11 @@ std::vector<DeviceOrder::KernelStream>::const_iterator DeviceOrder::find_stream(
   return found != streams_.end() ? found : std::ranges::find_if(streams_, idle);
 }
 
-bool DeviceOrder::has_stream_for(plan::OpRef kernel) const {
+bool EnqueuedOps::has_stream_for(plan::OpRef kernel) const {
   return streams_.size() < kMostKernelStreams || find_stream(kernel) != streams_.end();
 }
 
-Device::Stream DeviceOrder::take_stream(plan::OpRef kernel) {
+Device::Stream EnqueuedOps::take_stream(plan::OpRef kernel) {
   const auto found = find_stream(kernel);
   if (found == streams_.end()) {
     streams_.push_back({.stream = device_.add_stream(), .last = kernel});
@@ -50,7 +50,7 @@ Device::Stream DeviceOrder::take_stream(plan::OpRef kernel) {
   return found->stream;
 }
 
-bool DeviceOrder::take_if_done(plan::OpRef ref, bool computes, std::vector<Done>& done) {
+bool EnqueuedOps::take_if_done(plan::OpRef ref, bool computes, std::vector<Done>& done) {
   const auto entry = events_.find(ref);
   if (!entry->second.event->is_done()) {
     return false;
@@ -62,7 +62,7 @@ bool DeviceOrder::take_if_done(plan::OpRef ref, bool computes, std::vector<Done>
 
 // The training thread's stream finishes its ops in order, so polling stops at the first unfinished
 // op.
-std::vector<DeviceOrder::Done> DeviceOrder::take_done() {
+std::vector<EnqueuedOps::Done> EnqueuedOps::take_done() {
   std::vector<Done> done;
   while (!computing_.empty() && take_if_done(computing_.front(), true, done)) {
     computing_.pop_front();

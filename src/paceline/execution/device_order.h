@@ -15,17 +15,17 @@ namespace paceline::execution {
 
 /// The ops that are enqueued in streams of a device, each with the event that follows it.
 ///
-/// An op is enqueued after the events of the ops that it waits for, and must wait for nothing else.
-/// Therefore kernels have streams of their own, and a kernel is put only into a stream whose last
-/// op is done or is one of the ops that the kernel waits for.
+/// An op is enqueued after the events of the ops that it waits for, and must wait for no other op.
+/// Therefore kernels have their own streams, and a kernel is put only into a stream whose last op
+/// is done or is one of the ops that the kernel waits for.
 ///
 /// The caller must hold a lock during each call.
-class DeviceOrder {
+class EnqueuedOps {
  public:
   /// The largest number of streams for kernels; if all are taken, a kernel waits until one is free.
   static constexpr std::size_t kMostKernelStreams = 8;
 
-  DeviceOrder(Device& device, const plan::Frontier& frontier)
+  EnqueuedOps(Device& device, const plan::Frontier& frontier)
       : device_(device), frontier_(frontier) {}
 
   /// Reports that the op was enqueued in a stream at `began_ns` and that `event` follows it.

@@ -83,7 +83,7 @@ void Dispatcher::wait_ready(plan::OpRef ref) {
   follow_on_device(ref, lock);
 }
 
-bool Dispatcher::pass_if_ready(plan::OpRef ref) {
+bool Dispatcher::try_wait_ready(plan::OpRef ref) {
   Lock lock(mutex_);
   throw_if_failed();
   const bool ready = scheduler_.frontier().is_ready(ref);
@@ -168,7 +168,7 @@ void Dispatcher::wait_until(const std::function<bool()>& done, plan::OpRef ref, 
   throw_if_failed();
   const std::int64_t waited = steady_ns() - began;
   waited_ns_ += waited - in_kernels;
-  waited_in_all_ns_ += waited;
+  total_waited_ns_ += waited;
   add_span(ref, began, OpSpan::Kind::kWait);
   if (has_kernel_for_communication_thread()) {
     communication_wake_.notify_one();
@@ -185,8 +185,9 @@ void Dispatcher::advance(Lock& lock) {
   }
 }
 
-// Only one thread issues, and it opens the lock during calls of the engine: a call that blocks then
-// delays no deadline check and no heartbeat.  After an error nothing more is issued.
+// Only one thread issues ops at a time.  It does not hold the lock during calls of the engine, so a
+// call that blocks delays no deadline check and no heartbeat.  After an error nothing more is
+// issued.
 void Dispatcher::issue(Lock& lock) {
   issue_again_ = true;
   if (issuing_) {
@@ -218,8 +219,8 @@ void Dispatcher::receive_picks(Lock& lock) {
   }
 }
 
-// If ranks choose what to issue, an op that the device cannot begin yet could overtake one that it
-// can begin.
+// Returns whether the op may be issued now.  If ranks choose the order of issue, an op that the
+// device cannot begin yet must wait: it could overtake one that the device can begin.
 bool Dispatcher::may_issue(plan::OpRef ref) const {
   const bool chooses = !options_.one_issue_order && scheduler_.queue_of(ref).reorders();
   return !order_ || !chooses || order_->is_ready(ref);
@@ -304,8 +305,8 @@ bool Dispatcher::has_kernel_for_communication_thread() const {
   return beside > (training_waits_ ? 1U : 0U);
 }
 
-// Returns false if no kernel is ready.  With `urgent`, considers only kernels that communication
-// waits for.
+// Runs one ready kernel, or returns false if there is none.  With `urgent`, considers only kernels
+// that communication waits for.
 bool Dispatcher::run_one_kernel(Lock& lock, bool urgent) {
   const auto ref = scheduler_.take_kernel(
       urgent, [&](plan::OpRef kernel) { return !order_ || order_->has_stream_for(kernel); });
@@ -361,9 +362,9 @@ std::int64_t Dispatcher::take_waited_ns() {
   return std::exchange(waited_ns_, 0);
 }
 
-std::int64_t Dispatcher::waited_in_all_ns() const {
+std::int64_t Dispatcher::total_waited_ns() const {
   const Lock lock(mutex_);
-  return waited_in_all_ns_;
+  return total_waited_ns_;
 }
 
 std::vector<OpSpan> Dispatcher::take_spans() {

@@ -97,7 +97,7 @@ class Dispatcher final : public IssueListener {
   /// Waits until the op is ready: its hazards are gone.
   void wait_ready(plan::OpRef ref);
   /// Does what wait_ready() does if the op is ready; else returns false at once.
-  bool pass_if_ready(plan::OpRef ref);
+  bool try_wait_ready(plan::OpRef ref);
   /// Waits until every op of every open step is complete.
   void wait_all() { wait_steps(0); }
   /// Reports that model work, or a performer's op, is done.  Does nothing if the op was complete
@@ -115,7 +115,7 @@ class Dispatcher final : public IssueListener {
   /// time that it spent in kernels during waits.
   std::int64_t take_waited_ns();
   /// Returns the time in ns that it has waited since the dispatcher was made, kernels included.
-  std::int64_t waited_in_all_ns() const;
+  std::int64_t total_waited_ns() const;
   std::vector<OpSpan> take_spans();
   /// The same as Scheduler::take_staleness().
   std::map<plan::Step, std::int64_t> take_staleness() {
@@ -140,7 +140,7 @@ class Dispatcher final : public IssueListener {
   // The functions up to fail() are defined in dispatcher_watch.cc.
   void communicate();
   void communicate_once(std::int64_t& next_heartbeat_ns, Lock& lock);
-  bool complete_done(Lock& lock);
+  bool complete_finished_ops(Lock& lock);
   void check_deadlines();
   std::optional<plan::OpRef> current_training_op() const;
   bool is_past_all_ops() const;
@@ -155,7 +155,7 @@ class Dispatcher final : public IssueListener {
   mutable std::mutex mutex_;  // guards the members below
   std::condition_variable training_wake_, communication_wake_;
   Scheduler scheduler_;
-  std::optional<DeviceOrder> order_;  // null on the host
+  std::optional<EnqueuedOps> order_;  // null on the host
   Diagnosis diagnosis_;
   Deadlines deadlines_;
   FirstError error_;
@@ -170,7 +170,7 @@ class Dispatcher final : public IssueListener {
   bool stop_ = false;
   bool issuing_ = false;      // some thread is in issue(), perhaps with the lock open
   bool issue_again_ = false;  // an op may have become ready meanwhile
-  std::int64_t waited_ns_ = 0, waited_in_all_ns_ = 0;
+  std::int64_t waited_ns_ = 0, total_waited_ns_ = 0;
   std::vector<OpSpan> spans_;
 
   std::thread communication_;

@@ -50,7 +50,7 @@ void Dispatcher::communicate_once(std::int64_t& next_heartbeat_ns, Lock& lock) {
   }
   check_deadlines();
   report_stuck(lock);
-  const bool done = order_ && !error_.is_set() && complete_done(lock);
+  const bool done = order_ && !error_.is_set() && complete_finished_ops(lock);
   const bool take = !error_.is_set() && has_kernel_for_communication_thread();
   const bool urgent = !options_.spare_core && !order_;
   if (!done && (!take || !run_one_kernel(lock, urgent))) {
@@ -60,9 +60,9 @@ void Dispatcher::communicate_once(std::int64_t& next_heartbeat_ns, Lock& lock) {
 
 // Completes the ops that the device has finished since the last call; returns whether there were
 // any.
-bool Dispatcher::complete_done(Lock& lock) {
-  const std::vector<DeviceOrder::Done> all = order_->take_done();
-  for (const DeviceOrder::Done& done : all) {
+bool Dispatcher::complete_finished_ops(Lock& lock) {
+  const std::vector<EnqueuedOps::Done> all = order_->take_done();
+  for (const EnqueuedOps::Done& done : all) {
     if (!done.computes) {
       add_span(done.ref, done.began_ns);
     }

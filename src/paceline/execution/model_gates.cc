@@ -68,7 +68,7 @@ bool ModelGates::enter_gradient(plan::ParameterId parameter) {
 }
 
 bool ModelGates::try_enter_gradient(plan::ParameterId parameter) {
-  return !final_[plan::index_of(parameter)] && dispatcher_.pass_if_ready(backward(parameter));
+  return !final_[plan::index_of(parameter)] && dispatcher_.try_wait_ready(backward(parameter));
 }
 
 void ModelGates::leave_gradient(plan::ParameterId parameter) {

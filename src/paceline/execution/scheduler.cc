@@ -112,10 +112,10 @@ std::optional<plan::OpRef> Scheduler::take_kernel(bool urgent, const Allowed& al
 
 // Whether a running kernel excludes this one.
 bool Scheduler::is_held(plan::OpRef ref) const {
-  const std::vector<plan::OpRef> own = frontier_.excluded_by(ref);
+  const std::vector<plan::OpRef> own = frontier_.incomplete_exclusions_of(ref);
   return std::ranges::any_of(running_, [&](plan::OpRef runs) {
     return std::ranges::count(own, runs) > 0 ||
-           std::ranges::count(frontier_.excluded_by(runs), ref) > 0;
+           std::ranges::count(frontier_.incomplete_exclusions_of(runs), ref) > 0;
   });
 }
 
@@ -131,7 +131,7 @@ void Scheduler::count_staleness(plan::OpRef ref) {
     return;
   }
   plan::Step missed = 0;
-  for (const plan::OpRef other : frontier_.excluded_by(ref)) {
+  for (const plan::OpRef other : frontier_.incomplete_exclusions_of(ref)) {
     const auto& writer = std::get<plan::Kernel>(frontier_.op(other).work);
     const bool is_read = std::ranges::any_of(writer.writes, [&](const plan::Access& written) {
       return std::ranges::any_of(kernel.reads, [&](const auto& read) {

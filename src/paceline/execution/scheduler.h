@@ -35,10 +35,10 @@ class Scheduler {
   /// Opens `step`, which must follow the last one opened.
   void open(plan::Step step, const std::shared_ptr<const plan::CommPlan>& plan);
 
-  /// Reports that a ready op is done.  An op in flight leaves its communicator's credit.
+  /// Reports that a ready op is done.  An op in flight no longer uses its communicator's credit.
   void complete(plan::OpRef ref);
 
-  /// Like plan::Frontier::enqueue(); an op in flight keeps its credit.
+  /// Like plan::Frontier::enqueue(); an op in flight still uses its communicator's credit.
   void enqueue(plan::OpRef ref);
 
   /// Returns the collective or exchange to issue now, of the candidates of all communicators
@@ -65,8 +65,8 @@ class Scheduler {
 
   const plan::Frontier& frontier() const { return frontier_; }
 
-  /// Returns, by number of missed steps, how many kernels that read with slack missed the writes of
-  /// that many steps, since the last call.
+  /// Returns, for each number of missed steps, how many kernels missed the writes of that many
+  /// steps since the last call.  Only kernels that read with slack count.
   std::map<plan::Step, std::int64_t> take_staleness() { return std::exchange(staleness_, {}); }
 
   /// Returns the first collective of the newest step that a performer issues and that is neither

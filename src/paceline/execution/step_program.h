@@ -10,7 +10,7 @@
 
 namespace paceline::execution {
 
-/// A plan, and what an executor looks up in it in every step.
+/// A plan, with the op indices and gates that an executor looks up in every step.
 struct StepProgram {
   std::shared_ptr<const plan::CommPlan> plan;
   std::vector<std::vector<plan::OpIndex>> forward;   // [module][micro]

@@ -38,14 +38,15 @@ using records::RunRecord;
 
 // Commands that were asked to end have this time to finish their step.
 constexpr std::chrono::seconds kCommandStopGrace{30};
-constexpr std::string_view kPlaceholder = "{records}";
+constexpr std::string_view kRecordsPlaceholder = "{records}";
 
 // Returns the words with the file's path in place of {records}.
-std::vector<std::string> with_records(std::vector<std::string> words, const std::string& path) {
+std::vector<std::string> fill_records_placeholder(std::vector<std::string> words,
+                                                  const std::string& path) {
   for (std::string& word : words) {
-    for (std::size_t at = word.find(kPlaceholder); at != std::string::npos;
-         at = word.find(kPlaceholder, at + path.size())) {
-      word.replace(at, kPlaceholder.size(), path);
+    for (std::size_t at = word.find(kRecordsPlaceholder); at != std::string::npos;
+         at = word.find(kRecordsPlaceholder, at + path.size())) {
+      word.replace(at, kRecordsPlaceholder.size(), path);
     }
   }
   return words;
@@ -69,9 +70,9 @@ std::map<std::string, std::string> variables_of(const std::vector<std::string>& 
   return variables;
 }
 
-class Alternating {
+class AlternationRunner {
  public:
-  explicit Alternating(const Alternation& wanted) : wanted_(wanted) {
+  explicit AlternationRunner(const Alternation& wanted) : wanted_(wanted) {
     for (const Alternation::Side& side : wanted.sides) {
       writers_.push_back(std::make_unique<records::RecordWriter>(side.records, std::nullopt));
     }
@@ -162,8 +163,8 @@ class Alternating {
     std::fflush(stderr);
     const Stopwatch watch;
     const launch::ChildExit ending =
-        launch::wait_for_child(start(with_records(side.command, left), side.log, left), signals_,
-                               wanted_.deadline, kCommandStopGrace);
+        launch::wait_for_child(start(fill_records_placeholder(side.command, left), side.log, left),
+                               signals_, wanted_.deadline, kCommandStopGrace);
     const std::int64_t wall_ns = watch.elapsed_ns();
     fmt::print(stderr, " {:.1f} s\n", static_cast<double>(wall_ns) / 1e9);
     const bool ended_well = go_on_after(ending, side.name, side.log, run);
@@ -179,7 +180,8 @@ class Alternating {
     return ended_well;
   }
 
-  // Throws if only one side left records: these cannot be compared with the other's wall time.
+  // Throws UsageError if only one side left records, because they cannot be compared with a wall
+  // time, or if records are needed and neither side left any.
   void check_kinds() const {
     if (wanted_.needs_records && !left_records_[0] && !left_records_[1]) {
       throw UsageError(
@@ -213,7 +215,7 @@ class Alternating {
     if (!fs::exists(path)) {
       return found;
     }
-    records::AnyFile file = records::read_paceline_file(read_text(path), path);
+    records::FileContents file = records::read_paceline_file(read_text(path), path);
     fs::remove(path);
     found.runs = std::move(file.runs);
     found.operations = std::move(file.operations);
@@ -283,6 +285,8 @@ class Alternating {
 
 }  // namespace
 
-AlternationEnd alternate(const Alternation& alternation) { return Alternating(alternation).run(); }
+AlternationEnd alternate(const Alternation& alternation) {
+  return AlternationRunner(alternation).run();
+}
 
 }  // namespace paceline::front

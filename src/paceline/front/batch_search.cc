@@ -35,22 +35,22 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int kMost = 1 << 16;
+constexpr int kMaxBatchSize = 1 << 16;
 constexpr std::chrono::minutes kDeadline{10};
 // A run that was asked to end has this time to finish its step.
 constexpr std::chrono::seconds kStopGrace{5};
-// The end of BatchSearch::tried if no size was too large.
+// The end of the text BatchSearchResult::tried if no size was too large.
 constexpr std::string_view kAtBound = ", the bound of the search";
 // The remaining memory is for the system and for other programs.
-constexpr double kShareOfMemory = 0.8;
+constexpr double kUsableMemoryFraction = 0.8;
 
 // Words of this program's own rejection for lack of memory (rank/estimate.cc).
-constexpr const char* kNoRoom = "GB on this host, which has";
+constexpr const char* kNoMemoryMessage = "GB on this host, which has";
 // Words of PyTorch's rejection by batch norm.
 constexpr const char* kTooFew = "Expected more than 1 value per channel";
 // Messages with which JAX and oneDNN, TensorFlow's library, fail under a memory limit.  Without a
 // limit they may have another cause.
-constexpr auto kUnderLimit = std::to_array<const char*>(
+constexpr auto kMemoryLimitMessages = std::to_array<const char*>(
     {"YNNPACK operation failed", "could not create a primitive", "could not execute a primitive"});
 
 bool says_any(const std::string& text, std::span<const char* const> words) {
@@ -141,9 +141,10 @@ class Trials {
     if (end.exit_code == 0 && !end.timed_out) {
       return Fit::kFits;
     }
-    const std::string why = end.timed_out ? "it took 10 minutes" : why_not(records, end.exit_code);
-    if (rank::says_out_of_memory(why) || why.find(kNoRoom) != std::string::npos ||
-        (c.device == "cpu" && says_any(why + output(), kUnderLimit))) {
+    const std::string why =
+        end.timed_out ? "it took 10 minutes" : trial_failure_reason(records, end.exit_code);
+    if (rank::says_out_of_memory(why) || why.find(kNoMemoryMessage) != std::string::npos ||
+        (c.device == "cpu" && says_any(why + output(), kMemoryLimitMessages))) {
       last_rejection_ = why;
       return Fit::kTooLarge;
     }
@@ -159,8 +160,8 @@ class Trials {
   const std::string& last_rejection() const { return last_rejection_; }
 
  private:
-  // Returns the reason in the record; if the run left none, its last line of output.
-  std::string why_not(const std::string& records, int exit_code) const {
+  // Returns why a run failed: the error in its record, or else the last line of its output.
+  std::string trial_failure_reason(const std::string& records, int exit_code) const {
     if (fs::exists(records)) {
       for (const records::RunRecord& record :
            records::read_records(records, records::BrokenTail::kSkip).records) {
@@ -191,8 +192,8 @@ class Trials {
 };
 
 /// Returns the results of searches in earlier records, by the key of searched().
-std::map<std::string, BatchSearch> searched_before(const cases::Settings& settings) {
-  std::map<std::string, BatchSearch> found;
+std::map<std::string, BatchSearchResult> searched_before(const cases::Settings& settings) {
+  std::map<std::string, BatchSearchResult> found;
   if (!settings.resume || !fs::exists(settings.records)) {
     return found;
   }
@@ -219,8 +220,8 @@ std::string_view words_of(Fit fit) {
 
 }  // namespace
 
-BatchSearch search_batch(int unit, int most, const std::function<Fit(int)>& fits) {
-  BatchSearch search;
+BatchSearchResult search_batch(int unit, int most, const std::function<Fit(int)>& fits) {
+  BatchSearchResult search;
   const auto tries = [&](int size) {
     const Fit fit = fits(size);
     search.tried += fmt::format("{}{} {}", search.tried.empty() ? "" : ", ", size, words_of(fit));
@@ -253,9 +254,10 @@ void resolve_largest_batches(cases::Experiment& experiment, const cases::Setting
   if (std::ranges::none_of(experiment.cases, is_largest)) {
     return;
   }
-  std::map<std::string, BatchSearch> found = searched_before(settings);
-  const auto limit = static_cast<std::int64_t>(
-      kShareOfMemory * static_cast<double>(usable_memory_bytes()) / largest_world(experiment));
+  std::map<std::string, BatchSearchResult> found = searched_before(settings);
+  const auto limit =
+      static_cast<std::int64_t>(kUsableMemoryFraction * static_cast<double>(usable_memory_bytes()) /
+                                largest_world(experiment));
   Trials trials(limit);
   for (cases::Case& c : experiment.cases) {
     if (!is_largest(c)) {
@@ -264,13 +266,13 @@ void resolve_largest_batches(cases::Experiment& experiment, const cases::Setting
     const cases::Case one = search_case(c);
     if (!found.contains(one.key())) {
       fmt::print(stderr, "{} {}: searching the largest batch\n", c.model, c.label);
-      found[one.key()] = search_batch(c.accumulate, kMost, [&](int size) {
+      found[one.key()] = search_batch(c.accumulate, kMaxBatchSize, [&](int size) {
         const Fit fit = trials.fits(one, size);
         fmt::print(stderr, "  {} {}\n", size, words_of(fit));
         return fit;
       });
     }
-    const BatchSearch& search = found.at(one.key());
+    const BatchSearchResult& search = found.at(one.key());
     if (search.largest == 0) {
       throw UsageError(fmt::format(
           "batch_size max: {} {}: {}; tried: {}", c.model, c.label,

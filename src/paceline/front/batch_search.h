@@ -18,7 +18,7 @@ enum class Fit : std::uint8_t {
 };
 
 /// The result of a search for the largest batch size.
-struct BatchSearch {
+struct BatchSearchResult {
   int largest = 0;    // the largest size that fits; 0: none does
   int above = 0;      // the smallest size that was too large; 0: none was
   std::string tried;  // "1 fits, 2 fits, 4 does not, 3 fits"
@@ -26,7 +26,7 @@ struct BatchSearch {
 
 /// Doubles the size from `unit` on, up to the first one that is too large or to `most`.  Then
 /// bisects in multiples of `unit` until the gap is at most an eighth of the size, or one `unit`.
-BatchSearch search_batch(int unit, int most, const std::function<Fit(int)>& fits);
+BatchSearchResult search_batch(int unit, int most, const std::function<Fit(int)>& fits);
 
 /// Replaces the batch sizes of the cases that have `batch_size = "max"`, and stores in `searches`
 /// the sizes that were tried.  Each size is a separate run of one rank and few steps; on a CPU its

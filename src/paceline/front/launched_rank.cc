@@ -73,7 +73,7 @@ class LaunchedRank {
     }
     in_session_ = false;
     const std::string ended = record_if_ended(code);
-    show(stop_.requested() && ended.empty() ? ended_by(stop_.signal()) : ended);
+    show(stop_.requested() && ended.empty() ? ended_by_signal_text(stop_.signal()) : ended);
     return code == 0 && results_ ? results_->status() : code;
   }
 
@@ -85,7 +85,7 @@ class LaunchedRank {
     }
     std::call_once(recorded_, [&] { record(cause); });
     // Does not wait for the lock: the thread that prints may be the one that hangs.
-    const std::unique_lock lock(front_, std::try_to_lock);
+    const std::unique_lock lock(front_mutex_, std::try_to_lock);
     if (!lock) {
       return;
     }
@@ -111,7 +111,7 @@ class LaunchedRank {
   rank::SessionHooks hooks() {
     return {.finished =
                 [this] {
-                  const std::lock_guard lock(front_);
+                  const std::lock_guard lock(front_mutex_);
                   results_->take(*world_.store);
                 },
             .on_failure = [this](auto& cause) { fail(cause); }};
@@ -141,10 +141,10 @@ class LaunchedRank {
     }
     try {
       if (results_) {
-        const std::unique_lock lock(front_, std::try_to_lock);
+        const std::unique_lock lock(front_mutex_, std::try_to_lock);
         if (lock) {
           results_->take(store);
-          results_->add_failed(store, launch::message_of(cause));
+          results_->add_failed(store, launch::failure_message(cause));
         }
         store.set(kRecorded, "1");
       } else {
@@ -161,15 +161,15 @@ class LaunchedRank {
     if (code != kSignalStatus + SIGTERM || !(results_ || engines::is_killed_soon(world_))) {
       return "";
     }
-    const launch::FailureNotice cause = engines::cause_of_stop(world_);
+    const launch::FailureNotice cause = engines::stop_cause_notice(world_);
     std::call_once(recorded_, [&] { record(cause); });
     return cause.rank == world_.self.rank
                ? ""
-               : fmt::format("paceline: {}\n", launch::message_of(cause));
+               : fmt::format("paceline: {}\n", launch::failure_message(cause));
   }
 
   void show(const std::string& ended) {
-    const std::lock_guard lock(front_);
+    const std::lock_guard lock(front_mutex_);
     print(ended);
   }
 
@@ -188,7 +188,7 @@ class LaunchedRank {
   std::atomic<bool> shared_ = false;  // whether job_ is set
   std::atomic<bool> in_session_ = true;
   std::once_flag recorded_;
-  std::mutex front_;  // guards the members below
+  std::mutex front_mutex_;  // guards the members below
   bool shown_ = false;
   std::unique_ptr<Front> results_;  // null except on rank 0
 };

@@ -23,7 +23,7 @@ double half_width_of(const std::vector<double>& log_medians) {
   return interval ? std::expm1((interval->high - interval->low) / 2) : kUnknown;
 }
 
-bool is_too_wide(const CaseWidth& one, const Narrowing& wanted) {
+bool is_too_wide(const CaseWidth& one, const NarrowingOptions& wanted) {
   return !one.failed && one.half_width > wanted.within;
 }
 
@@ -50,7 +50,7 @@ std::vector<CaseWidth> widths_of(std::span<const records::RunRecord> records) {
   return widths;
 }
 
-const CaseWidth* widest(std::span<const CaseWidth> widths, const Narrowing& wanted) {
+const CaseWidth* widest(std::span<const CaseWidth> widths, const NarrowingOptions& wanted) {
   const CaseWidth* found = nullptr;
   for (const CaseWidth& one : widths) {
     if (is_too_wide(one, wanted) && one.next_run < wanted.most_runs &&
@@ -62,7 +62,7 @@ const CaseWidth* widest(std::span<const CaseWidth> widths, const Narrowing& want
   return found;
 }
 
-std::string narrowing_text(std::span<const CaseWidth> widths, const Narrowing& wanted) {
+std::string narrowing_text(std::span<const CaseWidth> widths, const NarrowingOptions& wanted) {
   const auto wide =
       std::ranges::count_if(widths, [&](const CaseWidth& one) { return is_too_wide(one, wanted); });
   const auto last = std::ranges::max_element(

@@ -15,8 +15,8 @@
 namespace paceline::front {
 
 /// The interval width to be reached, and the limits of the repetitions.
-struct Narrowing {
-  double within = 0;   // each interval lies within this share of its center
+struct NarrowingOptions {
+  double within = 0;   // limit of each interval's half width, as a fraction of its center
   int most_runs = 50;  // of one case
   std::optional<std::chrono::milliseconds> time{};  // no repetition begins later
 };
@@ -41,10 +41,10 @@ std::vector<CaseWidth> widths_of(std::span<const records::RunRecord> records);
 
 /// Returns the case to repeat next: of those that are too wide and may run again, the widest; of
 /// equally wide ones, the one with the fewest runs; null if there is none.
-const CaseWidth* widest(std::span<const CaseWidth> widths, const Narrowing& wanted);
+const CaseWidth* widest(std::span<const CaseWidth> widths, const NarrowingOptions& wanted);
 
 /// Describes the result in one sentence: how wide the widest case is, and how many cases are still
 /// too wide.
-std::string narrowing_text(std::span<const CaseWidth> widths, const Narrowing& wanted);
+std::string narrowing_text(std::span<const CaseWidth> widths, const NarrowingOptions& wanted);
 
 }  // namespace paceline::front

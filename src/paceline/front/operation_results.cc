@@ -21,7 +21,7 @@ namespace paceline::front {
 namespace {
 
 // Returns the hosts that were measured, with their numbers of ranks.
-std::vector<cluster::ClusterHost> hosts_of(const records::CommRecord& record) {
+std::vector<cluster::ClusterHost> measured_hosts(const records::CommRecord& record) {
   std::vector<cluster::ClusterHost> hosts;
   for (std::size_t i = 0; i < record.environment.hosts.size(); ++i) {
     hosts.push_back({.name = record.environment.hosts[i].host,
@@ -42,7 +42,7 @@ OperationResults::OperationResults(const cases::JobSpec& job)
 }
 
 void OperationResults::take(launch::KeyValueStore& store) {
-  while (const auto line = rank::finished_line(store, 0, records_.size())) {
+  while (const auto line = rank::finished_record_line(store, 0, records_.size())) {
     target_.append(*line);
     records_.push_back(records::comm_record_from_line(*line));
   }
@@ -53,8 +53,8 @@ void OperationResults::show(const std::string& ended) {
     fmt::print(stderr, "\r\033[K");  // overwrites the progress of a lost rank
   }
   if (has_samples()) {
-    fmt::print("{}", report::rendered(format_,
-                                      report::comm_output(records_, records_.front().environment)));
+    fmt::print("{}", report::render_output(
+                         format_, report::comm_output(records_, records_.front().environment)));
     std::fflush(stdout);
   }
   if (!ended.empty()) {
@@ -71,7 +71,7 @@ void OperationResults::show(const std::string& ended) {
   if (!sweep_.fit.empty()) {
     fmt::print(stderr, "{}\n",
                predict::write_fits({.path = sweep_.fit, .command = sweep_.command},
-                                   hosts_of(records_.front()), records_));
+                                   measured_hosts(records_.front()), records_));
   }
 }
 

@@ -35,7 +35,7 @@
 
 namespace paceline::front {
 
-std::string ended_by(int signal) {
+std::string ended_by_signal_text(int signal) {
   const char* const name = sigabbrev_np(signal);
   return fmt::format("paceline: {} ended the run: ", name == nullptr
                                                          ? fmt::format("signal {}", signal)
@@ -44,8 +44,8 @@ std::string ended_by(int signal) {
 
 namespace {
 
-// Warns of an unfinished last line before the writer cuts it off.  Throws UsageError with the line
-// that is no record.
+// Warns if the last line of the record file is unfinished, as the writer will cut it off.  Throws
+// UsageError that shows the line if a line is no record.
 void warn_of_records(const std::string& path) {
   if (!std::filesystem::is_regular_file(path)) {
     return;
@@ -62,7 +62,7 @@ Results::Results(cases::JobSpec& job) : experiment_(job.experiment) {
   cases::Settings& settings = job.settings;
   if (report::find_format(settings.format).in_python || !settings.json.empty() ||
       !settings.logs.empty()) {
-    python_module("paceline.reports");  // a missing module should fail now, not at the end
+    python_module_command("paceline.reports");  // a missing module should fail now, not at the end
   }
   if (settings.records.empty() && settings.resume) {
     throw UsageError("--resume: needs --records FILE, the file of the run to go on with");
@@ -119,19 +119,19 @@ void Results::add_rejected() {
 
 void Results::begin(launch::KeyValueStore& store, int run) {
   run_ = run;
-  taken_ = 0;
+  records_read_ = 0;
   add_rejected();
-  rank::post_completed(
-      store, settings_.resume ? records::completed(records_of_run()) : rank::CompletedCases());
+  rank::post_completed_cases(
+      store, settings_.resume ? records::completed_runs(records_of_run()) : rank::CompletedCases());
 }
 
 void Results::take(launch::KeyValueStore& store) {
-  const std::size_t before = taken_;
-  while (const auto line = rank::finished_line(store, run_, taken_)) {
-    ++taken_;
+  const std::size_t before = records_read_;
+  while (const auto line = rank::finished_record_line(store, run_, records_read_)) {
+    ++records_read_;
     append(records::from_line(*line));
   }
-  if (taken_ > before) {
+  if (records_read_ > before) {
     show_rows();
   }
 }
@@ -158,7 +158,7 @@ std::span<const records::RunRecord> Results::records_of_run() const {
   return std::span(records_).subspan(settings_.resume ? 0 : earlier_);
 }
 
-// Prints the part of `text` after what has been printed; all of it if `text` begins otherwise.
+// Prints the rest of `text` if it begins with what has been printed, otherwise all of it.
 void Results::print(const std::string& text) {
   const std::size_t from = text.starts_with(printed_) ? printed_.size() : 0;
   std::fwrite(text.data() + from, 1, text.size() - from, stdout);
@@ -187,8 +187,8 @@ bool Results::has_samples() const {
   });
 }
 
-Results::Tries Results::tries(int run) const {
-  Tries tries;
+Results::CaseOutcomes Results::tries(int run) const {
+  CaseOutcomes tries;
   for (std::size_t i = records_.size() - records_of_run().size(); i < records_.size(); ++i) {
     const records::RunRecord& record = records_[i];
     const std::string key = record.configuration.key();
@@ -269,8 +269,8 @@ void Results::add_virtual_times(std::vector<records::RunRecord>& shown) {
   if (!target_->is_stream()) {
     file = records::read_records(target_->path(), records::BrokenTail::kSkip);
   }
-  for (records::RunRecord& priced : virtual_times(settings_, shown)) {
-    if (!is_recorded(priced, file.records)) {
+  for (records::RunRecord& priced : predict_virtual_times(settings_, shown)) {
+    if (!has_recorded_prediction(priced, file.records)) {
       append(priced);
     }
     shown.push_back(std::move(priced));
@@ -310,7 +310,7 @@ std::string Results::case_runs(std::size_t all) const {
 }
 
 std::int64_t Results::count_failed() const {
-  const auto done = records::completed(records_of_run());
+  const auto done = records::completed_runs(records_of_run());
   std::set<std::string> failed;
   for (const records::RunRecord& one : records_of_run()) {
     const std::string key = one.configuration.key();
@@ -342,7 +342,7 @@ int Results::status() {
 }
 
 Results::Tally Results::tally() const {
-  const auto done = records::completed(records_of_run());
+  const auto done = records::completed_runs(records_of_run());
   std::set<std::string> measured;
   for (const cases::Case& c : experiment_.cases) {
     if (!c.discard) {

@@ -19,14 +19,14 @@
 namespace paceline::front {
 
 /// Returns "paceline: SIGINT ended the run: ", the beginning of a message.
-std::string ended_by(int signal);
+std::string ended_by_signal_text(int signal);
 
 /// The front of a sweep of cases.
 class Results final : public Front {
  public:
-  /// Chooses the settings' `records` if it is empty, and creates its folder and that of --logs.
-  /// For a device or a pipe `job` gets no record file, so that the ranks are told none.  Throws
-  /// UsageError if an output cannot be written, the format is unknown, the record file holds
+  /// Chooses the settings' `records` if it is empty, and creates its folder and that of --logs.  If
+  /// the records go to a device or a pipe, clears their path in `job`, which the ranks receive.
+  /// Throws UsageError if an output cannot be written, the format is unknown, the record file holds
   /// something else, or the logs are from other records.
   explicit Results(cases::JobSpec& job);
 
@@ -65,11 +65,11 @@ class Results final : public Front {
   std::string failures_in() const override;
 
   /// The outcomes of the cases in one repetition, by the cases' keys.
-  struct Tries {
+  struct CaseOutcomes {
     std::set<std::string> done;         // cases with a record that is no failure
     std::map<std::string, int> failed;  // failures in this run, of the other cases
   };
-  Tries tries(int run) const;
+  CaseOutcomes tries(int run) const;
 
   /// Whether every case already has its record (--resume).  If so, prints that on stderr.
   bool print_if_complete() const;
@@ -93,8 +93,8 @@ class Results final : public Front {
   cases::Settings settings_;  // with the chosen `records`
   std::optional<RecordTarget> target_;
   std::string printed_;
-  int run_ = 0;            // the current repetition
-  std::size_t taken_ = 0;  // number of cases read in this repetition
+  int run_ = 0;                   // the current repetition
+  std::size_t records_read_ = 0;  // number of cases read in this repetition
   /// Records of the run's cases that earlier runs wrote, then all records that this run wrote.
   std::vector<records::RunRecord> records_;
   std::size_t earlier_ = 0;  // how many of these earlier runs wrote

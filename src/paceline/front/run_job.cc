@@ -36,7 +36,9 @@ using Variables = std::map<std::string, std::string>;
 
 // Returns the variables with which Paceline's own ranks must start, since libraries read many of
 // them only once.  A program outside gets its variables separately.
-Variables variables_of(const cases::Case& c) { return cases::is_outside(c) ? Variables{} : c.env; }
+Variables variables_of(const cases::Case& c) {
+  return cases::runs_external_program(c) ? Variables{} : c.env;
+}
 
 /// Cases that can run in the same rank processes.
 struct LaunchGroup {
@@ -66,7 +68,7 @@ struct JobContext {
   Results& results;
 };
 
-struct Ended {
+struct LaunchEnd {
   launch::Outcome outcome;
   std::string last_case{};    // key of the case that began last
   std::string failed_case{};  // key of the case whose failure was recorded
@@ -77,8 +79,9 @@ bool may_be_repeated(const launch::Outcome& outcome) {
   return outcome.exit_code == kWorldErrorStatus && outcome.stop_signal == 0;
 }
 
-Ended run_once(const std::optional<cluster::Cluster>& cluster, Front& front, LaunchGroup& group) {
-  Ended ended;
+LaunchEnd run_once(const std::optional<cluster::Cluster>& cluster, Front& front,
+                   LaunchGroup& group) {
+  LaunchEnd ended;
   launch::JobLaunch launch = launch_of_job(group.job, cluster);
   launch.rank_variables = group.variables;
   launch::KeyValueStore* served = nullptr;
@@ -108,7 +111,7 @@ Ended run_once(const std::optional<cluster::Cluster>& cluster, Front& front, Lau
 }
 
 // Keeps the cases that are still to be run, which have no record and have not failed for good.
-void keep_unfinished(const Results::Tries& tries, cases::JobSpec& job) {
+void keep_unfinished(const Results::CaseOutcomes& tries, cases::JobSpec& job) {
   std::erase_if(job.experiment.cases, [&](const cases::Case& c) {
     const std::string key = c.key();
     const auto failed = tries.failed.find(key);
@@ -129,8 +132,9 @@ std::string outcome_text(bool between, int failures, int retries, bool more) {
               : "that case is recorded as failed";
 }
 
-// Whether cases remain to be run: after a failure any case that is measured, else only failed ones.
-bool has_more(const cases::JobSpec& job, const Results::Tries& tries, bool after_failure) {
+// Returns whether cases remain to be run: after a failure every case that is not discarded,
+// otherwise only the cases that have failed before.
+bool has_more(const cases::JobSpec& job, const Results::CaseOutcomes& tries, bool after_failure) {
   return std::ranges::any_of(job.experiment.cases, [&](const cases::Case& c) {
     return after_failure ? !c.discard : tries.failed.contains(c.key());
   });
@@ -142,13 +146,13 @@ bool has_more(const cases::JobSpec& job, const Results::Tries& tries, bool after
 launch::Outcome run_repetition(const JobContext& context, LaunchGroup& group) {
   const int retries = group.job.settings.retries;
   LaunchGroup left = group;
-  std::size_t done_before = 0;  // finished cases at the last failure between two
+  std::size_t done_before = 0;  // finished cases at the last failure between two cases
   for (;;) {
-    const Ended ended = run_once(context.cluster, context.results, left);
+    const LaunchEnd ended = run_once(context.cluster, context.results, left);
     group.carried = left.carried;
     const launch::Outcome& outcome = ended.outcome;
     const bool failed = may_be_repeated(outcome);
-    Results::Tries tries = context.results.tries(group.job.run);
+    Results::CaseOutcomes tries = context.results.tries(group.job.run);
     const std::size_t done = tries.done.size();
     const bool between = failed && tries.done.contains(ended.last_case);
     if ((retries == 0 && context.experiment.cases.size() == 1) ||
@@ -190,7 +194,7 @@ launch::Outcome run_all(cases::JobSpec& job, const JobContext& context) {
 
 // Repeats single cases, the widest first, until each is narrow enough.
 launch::Outcome narrow_all(const cases::JobSpec& job, const JobContext& context,
-                           const Narrowing& wanted) {
+                           const NarrowingOptions& wanted) {
   std::vector<LaunchGroup> groups = launch_groups_of(job);
   const Stopwatch watch;
   for (;;) {
@@ -221,7 +225,7 @@ launch::Outcome narrow_all(const cases::JobSpec& job, const JobContext& context,
 // Returns the message of a run that ended early; empty if it did not.
 std::string ending_of(const launch::Outcome& outcome) {
   if (outcome.stop_signal != 0 && outcome.message.empty()) {
-    return ended_by(outcome.stop_signal);
+    return ended_by_signal_text(outcome.stop_signal);
   }
   return outcome.message.empty() ? "" : fmt::format("paceline: {}\n", outcome.message);
 }
@@ -260,7 +264,7 @@ launch::JobLaunch launch_of_job(const cases::JobSpec& job,
 }
 
 int run_job(cases::JobSpec job, const std::optional<cluster::Cluster>& cluster,
-            const std::optional<Narrowing>& narrowing) {
+            const std::optional<NarrowingOptions>& narrowing) {
   if (job.operations) {
     return run_operations(job, cluster);
   }

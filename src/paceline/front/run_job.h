@@ -20,6 +20,6 @@ launch::JobLaunch launch_of_job(const cases::JobSpec& job,
 /// `narrowing`, then repeats single cases, the widest first, until all are narrow enough or a limit
 /// of `narrowing` is reached.  Returns the exit code.
 int run_job(cases::JobSpec job, const std::optional<cluster::Cluster>& cluster,
-            const std::optional<Narrowing>& narrowing = {});
+            const std::optional<NarrowingOptions>& narrowing = {});
 
 }  // namespace paceline::front

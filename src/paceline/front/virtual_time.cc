@@ -33,7 +33,7 @@ constexpr int kWarmup = 3, kSteps = 20;
 }
 
 void check_virtual(const cases::Case& c) {
-  if (c.data.empty() || cases::is_outside(c)) {
+  if (c.data.empty() || cases::runs_external_program(c)) {
     reject(c, "trains on no data; name some (--data digits), or take `paceline predict`");
   }
   if (c.accumulate > 1 || c.dtype != "fp32" || c.average_buffers > 0) {
@@ -147,8 +147,8 @@ void place_virtually(const cases::Settings& settings, cases::Experiment& experim
   experiment.cases = std::move(valid);
 }
 
-std::vector<records::RunRecord> virtual_times(const cases::Settings& settings,
-                                              std::span<const records::RunRecord> measured) {
+std::vector<records::RunRecord> predict_virtual_times(
+    const cases::Settings& settings, std::span<const records::RunRecord> measured) {
   const cluster::Cluster cluster = cluster::read_cluster(settings.virtual_time);
   std::vector<records::RunRecord> priced;
   std::map<std::string, cluster::ProfiledModel> profiles;
@@ -167,7 +167,8 @@ std::vector<records::RunRecord> virtual_times(const cases::Settings& settings,
   return priced;
 }
 
-bool is_recorded(const records::RunRecord& priced, std::span<const records::RunRecord> recorded) {
+bool has_recorded_prediction(const records::RunRecord& priced,
+                             std::span<const records::RunRecord> recorded) {
   const cases::Case& c = priced.configuration;
   const std::string cluster = report::cluster_without_layers(c.cluster);
   return std::ranges::any_of(recorded, [&](const records::RunRecord& one) {

@@ -20,14 +20,16 @@ namespace paceline::front {
 /// and otherwise does nothing.
 void place_virtually(const cases::Settings& settings, cases::Experiment& experiment);
 
-/// Predicts the cases of `measured` on that cluster, once for each network, data, batch size,
-/// world, strategy and optimizer.  Layer times are measured on this machine, where nothing else of
-/// the job may run meanwhile, and scaled to `settings.device_rate` if that is given.
-std::vector<records::RunRecord> virtual_times(const cases::Settings& settings,
-                                              std::span<const records::RunRecord> measured);
+/// Predicts the cases of `measured` on the cluster `settings.virtual_time`, once for each network,
+/// data, batch size, world, strategy and optimizer.  Layer times are measured on this machine,
+/// where nothing else of the job may run meanwhile, and scaled to `settings.device_rate` if that is
+/// given.
+std::vector<records::RunRecord> predict_virtual_times(const cases::Settings& settings,
+                                                      std::span<const records::RunRecord> measured);
 
-/// Whether `recorded` has a prediction of the same case on a cluster of the same name as `priced`,
-/// a prediction.
-bool is_recorded(const records::RunRecord& priced, std::span<const records::RunRecord> recorded);
+/// Whether `recorded` already contains a prediction of the same case on a cluster of the same name
+/// as the prediction `priced`.
+bool has_recorded_prediction(const records::RunRecord& priced,
+                             std::span<const records::RunRecord> recorded);
 
 }  // namespace paceline::front

@@ -54,7 +54,7 @@ ChildExit wait_for_child(pid_t child, const SupervisorSignals& signals,
   }
 }
 
-std::string how_it_ended(int status) {
+std::string exit_description(int status) {
   if (WIFSIGNALED(status)) {
     const int signal = WTERMSIG(status);
     return fmt::format("was killed by signal {} ({})", signal, strsignal(signal));

@@ -17,9 +17,10 @@ struct ChildExit {
   int stop_signal = 0;     // the signal that asked this process to stop, or 0
 };
 
-/// Waits until `child` has ended, which `spawn` started in its own process group, and kills what is
-/// left of the group. At the deadline, and at SIGINT, SIGTERM, SIGHUP or SIGUSR1 to this process,
-/// sends SIGTERM to the group. After `grace`, or at a second such signal, sends SIGKILL.
+/// Waits until `child` has ended and kills the remaining processes of its group. `spawn` must have
+/// started it in its own process group. At the deadline, and if this process gets SIGINT, SIGTERM,
+/// SIGHUP or SIGUSR1, sends SIGTERM to the group. After `grace`, or at a second such signal, sends
+/// SIGKILL.
 ChildExit wait_for_child(pid_t child, const SupervisorSignals& signals,
                          std::chrono::milliseconds deadline, std::chrono::milliseconds grace);
 
@@ -28,6 +29,6 @@ ChildExit wait_for_child(pid_t child, const SupervisorSignals& signals,
 std::optional<int> reap_group(pid_t child);
 
 /// Describes a status of waitpid(): "was killed by signal 9 (Killed)", "ended with exit code 1".
-std::string how_it_ended(int status);
+std::string exit_description(int status);
 
 }  // namespace paceline::launch

@@ -23,8 +23,8 @@ namespace {
 
 constexpr timespec kGrace{.tv_sec = 2, .tv_nsec = 0};
 
-// The parent process in /proc/PID/stat. The second field of this line, the name in parentheses, may
-// contain any characters.
+// Returns the parent of a process, whose folder in /proc is `folder`. The second field of the file
+// `stat`, the program's name in parentheses, may contain any characters.
 std::optional<pid_t> parent_of(const std::filesystem::path& folder) {
   const auto stat = read_text_if_readable((folder / "stat").string());
   const std::size_t after = stat ? stat->rfind(')') : std::string::npos;

@@ -16,8 +16,8 @@
 namespace paceline::launch {
 namespace {
 
-// The range of derived ports. It lies above most registered services that clusters run, and below
-// the kernel's ephemeral ports (from 32768).
+// The ports that are derived from a job's name: kPorts ports from kFirstPort on. They lie above
+// most registered services that clusters run, and below the kernel's ephemeral ports (from 32768).
 constexpr std::uint32_t kFirstPort = 20'000;
 constexpr std::uint32_t kPorts = 12'000;
 
@@ -31,7 +31,7 @@ int number_in(const Environment& environment, const std::string& name) {
   return *value;
 }
 
-std::uint16_t port_of(std::string_view job) {
+std::uint16_t derived_port(std::string_view job) {
   return static_cast<std::uint16_t>(kFirstPort + fnv1a_32(job) % kPorts);
 }
 
@@ -44,24 +44,26 @@ std::uint16_t to_port(std::string_view text, std::string_view where) {
 }
 
 // The names of one launcher's environment variables.
-struct Names {
+struct RankVariableNames {
   const char* launcher;
   const char* rank;
   const char* world;
   const char* local_rank;
   const char* local_world;
 };
-constexpr Names kTorch{"environment", "RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE"};
-constexpr Names kOpenMpi{"mpirun", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE",
-                         "OMPI_COMM_WORLD_LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_SIZE"};
-constexpr Names kHydra{"mpirun", "PMI_RANK", "PMI_SIZE", "MPI_LOCALRANKID", "MPI_LOCALNRANKS"};
-constexpr Names kMvapich{"mpirun_rsh", "MV2_COMM_WORLD_RANK", "MV2_COMM_WORLD_SIZE",
-                         "MV2_COMM_WORLD_LOCAL_RANK", "MV2_COMM_WORLD_LOCAL_SIZE"};
+constexpr RankVariableNames kTorch{"environment", "RANK", "WORLD_SIZE", "LOCAL_RANK",
+                                   "LOCAL_WORLD_SIZE"};
+constexpr RankVariableNames kOpenMpi{"mpirun", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE",
+                                     "OMPI_COMM_WORLD_LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_SIZE"};
+constexpr RankVariableNames kHydra{"mpirun", "PMI_RANK", "PMI_SIZE", "MPI_LOCALRANKID",
+                                   "MPI_LOCALNRANKS"};
+constexpr RankVariableNames kMvapich{"mpirun_rsh", "MV2_COMM_WORLD_RANK", "MV2_COMM_WORLD_SIZE",
+                                     "MV2_COMM_WORLD_LOCAL_RANK", "MV2_COMM_WORLD_LOCAL_SIZE"};
 
 // The rank variables of unsupported launchers, whose other variables this file does not use.
-constexpr std::array kRanksOfOthers{"PMIX_RANK",     "PMI_RANK",    "MPIRUN_RANK",
-                                    "PALS_RANKID",   "ALPS_APP_PE", "JSM_NAMESPACE_RANK",
-                                    "FLUX_TASK_RANK"};
+constexpr std::array kUnsupportedRankVariables{"PMIX_RANK",     "PMI_RANK",    "MPIRUN_RANK",
+                                               "PALS_RANKID",   "ALPS_APP_PE", "JSM_NAMESPACE_RANK",
+                                               "FLUX_TASK_RANK"};
 
 class Detection {
  public:
@@ -104,12 +106,14 @@ class Detection {
   bool has(const char* name) const { return environment_(name).has_value(); }
   std::optional<std::string> value(const char* name) const { return environment_(name); }
 
-  bool has_world(const Names& names) const { return has(names.rank) && has(names.world); }
+  bool has_world(const RankVariableNames& names) const {
+    return has(names.rank) && has(names.world);
+  }
 
   // Throws UsageError for a rank above 0 of an unsupported launcher: it proves that several ranks
   // were started.
   void reject_unknown_launcher() const {
-    for (const char* name : kRanksOfOthers) {
+    for (const char* name : kUnsupportedRankVariables) {
       const std::string rank = value(name).value_or("");
       if (number_from<int>(rank).value_or(0) > 0) {
         throw UsageError(
@@ -129,13 +133,13 @@ class Detection {
     launch_.self.world = world;
   }
 
-  void set_self(const Names& names) {
+  void set_self(const RankVariableNames& names) {
     launch_.self.launcher = names.launcher;
     set_rank(number_in(environment_, names.rank), number_in(environment_, names.world), names.rank);
     if (has(names.local_rank) && has(names.local_world)) {
       launch_.self.local_rank = number_in(environment_, names.local_rank);
       launch_.self.local_world = number_in(environment_, names.local_world);
-      launch_.local_known = true;
+      launch_.has_local_rank = true;
     }
   }
 
@@ -162,7 +166,7 @@ class Detection {
     } else if (has("MASTER_ADDR")) {
       where = "MASTER_PORT";
       host = without_brackets(*value("MASTER_ADDR"));
-      port = value("MASTER_PORT").value_or(std::to_string(port_of(launch_.job)));
+      port = value("MASTER_PORT").value_or(std::to_string(derived_port(launch_.job)));
     } else {
       return false;
     }
@@ -202,18 +206,18 @@ class Detection {
     if (use_given_rendezvous()) {
       return;
     }
-    if (!launch_.local_known || launch_.self.local_world != launch_.self.world) {
+    if (!launch_.has_local_rank || launch_.self.local_world != launch_.self.world) {
       throw UsageError(launch_.self.launcher +
                        " does not tell the ranks of several hosts where to meet: give --rendezvous "
                        "HOST:PORT (a host that runs rank 0, a free port) or --rendezvous file:PATH "
                        "(a new file that all hosts see)");
     }
-    launch_.rendezvous = served_by_rank_0("127.0.0.1", port_of(job));
+    launch_.rendezvous = served_by_rank_0("127.0.0.1", derived_port(job));
   }
 
-  // Whether this process is a task of a Slurm step. Slurm sets most of its variables in batch
-  // scripts and allocations too, but these only in a step with several tasks. If Hydra was started
-  // over srun, the tasks of the step are Hydra's proxies, not ranks.
+  // Whether this process is a task of a Slurm step. Most Slurm variables also exist in batch
+  // scripts and allocations; those of a step that has several tasks exist only in such a step. If
+  // Hydra was started over srun, the tasks of the step are Hydra's proxies, not ranks.
   bool in_slurm_step() const {
     const auto tasks = value("SLURM_STEP_NUM_TASKS");
     if (!has("SLURM_PROCID") || !has("SLURM_STEP_NODELIST") || !tasks ||
@@ -224,8 +228,8 @@ class Detection {
            (value("PMI_RANK") == value("SLURM_PROCID") && value("PMI_SIZE") == tasks);
   }
 
-  // Applies `expand` to the list in a variable. A UsageError gets the variable's name in front and
-  // `advice` at its end.
+  // Returns `expand` of the list in the variable `name`. If that throws UsageError, puts the
+  // variable's name before the text and `advice` after it.
   template <class Expand>
   auto of_slurm(const char* name, Expand expand, std::string_view advice = "") const {
     try {
@@ -248,13 +252,13 @@ class Detection {
       if (node < counts.size()) {
         launch_.self.local_rank = number_in(environment_, "SLURM_LOCALID");
         launch_.self.local_world = counts[node];
-        launch_.local_known = true;
+        launch_.has_local_rank = true;
       }
     }
     if (!use_given_rendezvous()) {
       const auto hosts = of_slurm("SLURM_STEP_NODELIST", expand_node_list,
                                   "; --rendezvous HOST:PORT does without it");
-      launch_.rendezvous = served_by_rank_0(hosts.front(), port_of(launch_.job));
+      launch_.rendezvous = served_by_rank_0(hosts.front(), derived_port(launch_.job));
     }
   }
 

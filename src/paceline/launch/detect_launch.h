@@ -36,7 +36,7 @@ struct FileRendezvous {
 /// The rank, the rendezvous and the job of this process, by its launcher's variables.
 struct Launch {
   RankInfo self;
-  bool local_known = false;  // if false, local ranks follow from host names
+  bool has_local_rank = false;  // if false, local ranks are derived from host names
   /// std::monostate if this process is the only rank.
   std::variant<std::monostate, TcpRendezvous, FileRendezvous> rendezvous;
   /// A name that is equal on all ranks, and that differs between runs as far as the launcher

@@ -24,7 +24,7 @@ constexpr const char* kPrinted = "failure/printed";
 constexpr std::chrono::milliseconds kPoll{20};
 // The wait of a rank that its launcher will kill a second after asking it to stop; the rest of that
 // second is needed for other writes.
-constexpr std::chrono::milliseconds kHurry{300};
+constexpr std::chrono::milliseconds kHurriedWait{300};
 
 std::string failure_key(int rank) { return fmt::format("failure/{}", rank); }
 
@@ -57,11 +57,11 @@ FailureNotice notice_of_death(int rank, const std::optional<Progress>& last,
 }
 
 // The notice of a rank that posted nothing, did not finish, and sent no heartbeat meanwhile.
-std::optional<FailureNotice> find_silent(KeyValueStore& store, FailureDetector& detector,
-                                         const std::vector<std::string>& hosts) {
+std::optional<FailureNotice> notice_of_silent_rank(KeyValueStore& store, FailureDetector& detector,
+                                                   const std::vector<std::string>& hosts) {
   detector.poll(store, steady_now());
   while (const auto silent = detector.silent_rank()) {
-    if (failure_of(store, silent->rank)) {
+    if (failure_notice_of(store, silent->rank)) {
       detector.remove(silent->rank);
       continue;
     }
@@ -72,12 +72,12 @@ std::optional<FailureNotice> find_silent(KeyValueStore& store, FailureDetector& 
 
 // The notice of the only rank that has not answered, if there is exactly one. If a launcher has
 // asked all ranks to stop because one has died, the dead rank is among those that do not answer.
-std::optional<FailureNotice> find_unresponsive(KeyValueStore& store,
-                                               const std::vector<std::string>& hosts) {
+std::optional<FailureNotice> notice_of_unresponsive_rank(KeyValueStore& store,
+                                                         const std::vector<std::string>& hosts) {
   std::optional<FailureNotice> unresponsive;
   for (int rank = 0; rank < static_cast<int>(hosts.size()); ++rank) {
     const auto last = read_progress(store, rank);
-    if ((last && last->done) || failure_of(store, rank) || store.get(asked_key(rank))) {
+    if ((last && last->done) || failure_notice_of(store, rank) || store.get(asked_key(rank))) {
       continue;
     }
     if (unresponsive) {
@@ -96,7 +96,7 @@ std::optional<FailureNotice> find_unresponsive(KeyValueStore& store,
 // work.
 bool is_asked_alone(KeyValueStore& store, int rank, int world) {
   for (int other = 0; other < world; ++other) {
-    if (other != rank && (store.get(asked_key(other)) || stop_of(store, other))) {
+    if (other != rank && (store.get(asked_key(other)) || stop_notice_of(store, other))) {
       return false;
     }
   }
@@ -108,7 +108,7 @@ FailureNotice notice_without_cause(KeyValueStore& store, const FailureNotice& mi
                                    const std::vector<std::string>& hosts, bool ends_soon) {
   if (!ends_soon) {
     for (int rank = 0; rank < static_cast<int>(hosts.size()); ++rank) {
-      if (auto stop = stop_of(store, rank)) {
+      if (auto stop = stop_notice_of(store, rank)) {
         return *std::move(stop);
       }
     }
@@ -123,7 +123,7 @@ FailureNotice notice_without_cause(KeyValueStore& store, const FailureNotice& mi
     }
     return mine;
   }
-  if (const auto unresponsive = find_unresponsive(store, hosts)) {
+  if (const auto unresponsive = notice_of_unresponsive_rank(store, hosts)) {
     return *unresponsive;
   }
   FailureNotice asked = mine;
@@ -133,7 +133,7 @@ FailureNotice notice_without_cause(KeyValueStore& store, const FailureNotice& mi
 
 }  // namespace
 
-std::string message_of(const FailureNotice& notice) {
+std::string failure_message(const FailureNotice& notice) {
   if (notice.exit_code == kUsageErrorStatus) {
     return notice.text;
   }
@@ -143,7 +143,7 @@ std::string message_of(const FailureNotice& notice) {
                      notice.host, notice.text);
 }
 
-FailureNotice notice_of(const SilentRank& silent, const std::string& host) {
+FailureNotice silent_rank_notice(const SilentRank& silent, const std::string& host) {
   return {.rank = silent.rank,
           .host = host,
           .text = fmt::format("stopped answering {:.0f} s ago{}", to_seconds(silent.since),
@@ -156,11 +156,11 @@ bool post_failure(KeyValueStore& store, const FailureNotice& notice) {
   return !notice.consequence && post_cause(store, notice);
 }
 
-std::optional<FailureNotice> job_failure(KeyValueStore& store) {
+std::optional<FailureNotice> job_failure_cause(KeyValueStore& store) {
   return read_notice(store, kCause);
 }
 
-std::optional<FailureNotice> failure_of(KeyValueStore& store, int rank) {
+std::optional<FailureNotice> failure_notice_of(KeyValueStore& store, int rank) {
   return read_notice(store, failure_key(rank));
 }
 
@@ -170,17 +170,18 @@ void post_stop(KeyValueStore& store, FailureNotice asked) {
   post_failure(store, asked);
 }
 
-std::optional<FailureNotice> stop_of(KeyValueStore& store, int rank) {
+std::optional<FailureNotice> stop_notice_of(KeyValueStore& store, int rank) {
   return read_notice(store, stop_key(rank));
 }
 
-std::optional<FailureNotice> find_ended(KeyValueStore& store, const std::vector<std::string>& hosts,
-                                        const EndedRanks& ended) {
+std::optional<FailureNotice> notice_of_killed_rank(KeyValueStore& store,
+                                                   const std::vector<std::string>& hosts,
+                                                   const EndedRanks& ended) {
   // ended() is called before the store is read, because a rank first writes why it ends, and then
   // ends.
   for (const int rank : ended ? ended() : std::vector<int>()) {
     const auto progress = read_progress(store, rank);
-    if (!(progress && progress->done) && !failure_of(store, rank)) {
+    if (!(progress && progress->done) && !failure_notice_of(store, rank)) {
       return notice_of_death(rank, progress, hosts);
     }
   }
@@ -200,17 +201,17 @@ std::optional<FailureNotice> await_cause(KeyValueStore& store, int rank,
   store.set(asked_key(rank), "1");
   const Stopwatch watch;
   for (;;) {
-    if (auto cause = job_failure(store)) {
+    if (auto cause = job_failure_cause(store)) {
       return cause;
     }
     const bool late = watch.elapsed() >= timeout;
-    auto dead = find_ended(store, hosts, ended);
+    auto dead = notice_of_killed_rank(store, hosts, ended);
     if (!dead && late && !is_asked_alone(store, rank, static_cast<int>(hosts.size()))) {
-      dead = find_unresponsive(store, hosts);
+      dead = notice_of_unresponsive_rank(store, hosts);
     }
     if (dead) {
       post_cause(store, *dead);
-      return job_failure(store);
+      return job_failure_cause(store);
     }
     if (late) {
       return std::nullopt;
@@ -224,7 +225,7 @@ std::optional<std::string> explain_failure(KeyValueStore& store, const FailureNo
                                            std::chrono::milliseconds timeout,
                                            const FailureObserver& observer) {
   if (post_failure(store, mine)) {
-    return message_of(mine);
+    return failure_message(mine);
   }
   if (!mine.consequence) {
     return std::nullopt;
@@ -239,17 +240,18 @@ std::optional<std::string> explain_failure(KeyValueStore& store, const FailureNo
   FailureDetector detector(others, timeout * 3 / 4);
   const Stopwatch watch;
   bool ends_soon = false;
-  while (watch.elapsed() < (ends_soon ? std::min(kHurry, timeout) : timeout)) {
-    if (job_failure(store)) {
+  while (watch.elapsed() < (ends_soon ? std::min(kHurriedWait, timeout) : timeout)) {
+    if (job_failure_cause(store)) {
       return std::nullopt;
     }
-    auto dead = find_ended(store, hosts, observer.ended);
+    auto dead = notice_of_killed_rank(store, hosts, observer.ended);
     if (!dead) {
-      dead = find_silent(store, detector, hosts);
+      dead = notice_of_silent_rank(store, detector, hosts);
     }
     if (dead) {
       // Several ranks find the death at once; their notices are equal.
-      return post_death(store, *dead, mine.rank) ? std::optional(message_of(*dead)) : std::nullopt;
+      return post_death(store, *dead, mine.rank) ? std::optional(failure_message(*dead))
+                                                 : std::nullopt;
     }
     if (!ends_soon && observer.ends_soon && observer.ends_soon()) {
       ends_soon = true;
@@ -258,7 +260,7 @@ std::optional<std::string> explain_failure(KeyValueStore& store, const FailureNo
     std::this_thread::sleep_for(kPoll);
   }
   const FailureNotice last = notice_without_cause(store, mine, hosts, ends_soon);
-  return post_death(store, last, mine.rank) ? std::optional(message_of(last)) : std::nullopt;
+  return post_death(store, last, mine.rank) ? std::optional(failure_message(last)) : std::nullopt;
 }
 
 void announce_printed(KeyValueStore& store) { store.set(kPrinted, "1"); }

@@ -26,37 +26,38 @@ struct FailureNotice {
 
 /// The sentence to print: "rank 2 on host h: text", or with a role "server 0 (rank 2) on host h:
 /// text". For a mistake of the user it is the text alone.
-std::string message_of(const FailureNotice& notice);
+std::string failure_message(const FailureNotice& notice);
 
 /// The notice for a silent rank: "rank 3 on host h: stopped answering 61 s ago; last heartbeat at
 /// step 12, all-reduce".
-FailureNotice notice_of(const SilentRank& silent, const std::string& host);
+FailureNotice silent_rank_notice(const SilentRank& silent, const std::string& host);
 
 /// Writes a rank's failure to the store. The first notice of a job that is not a consequence is the
 /// job's cause. Returns whether `notice` is this cause.
 bool post_failure(KeyValueStore& store, const FailureNotice& notice);
 
 /// The job's cause, if there is one yet.
-std::optional<FailureNotice> job_failure(KeyValueStore& store);
+std::optional<FailureNotice> job_failure_cause(KeyValueStore& store);
 
 /// The notice of `rank`, if there is one.
-std::optional<FailureNotice> failure_of(KeyValueStore& store, int rank);
+std::optional<FailureNotice> failure_notice_of(KeyValueStore& store, int rank);
 
-/// Writes that a rank leaves because it was asked to stop. If the other ranks were not asked, this
-/// is why they fail.
+/// Writes that a rank leaves because it was asked to stop. If no other rank was asked, this is the
+/// reason why the other ranks fail.
 void post_stop(KeyValueStore& store, FailureNotice asked);
 
 /// The notice that `rank` wrote by post_stop, if any.
-std::optional<FailureNotice> stop_of(KeyValueStore& store, int rank);
+std::optional<FailureNotice> stop_notice_of(KeyValueStore& store, int rank);
 
 /// Returns the ranks whose processes are known to have ended (LocalProcesses). The function may be
 /// empty.
 using EndedRanks = std::function<std::vector<int>()>;
 
-/// The notice of the death of an `ended` rank that has neither finished nor posted a notice, so
-/// that it must have been killed.
-std::optional<FailureNotice> find_ended(KeyValueStore& store, const std::vector<std::string>& hosts,
-                                        const EndedRanks& ended);
+/// Returns the notice for a rank of `ended` that has neither finished nor posted a notice and
+/// therefore must have been killed; nothing if there is none.
+std::optional<FailureNotice> notice_of_killed_rank(KeyValueStore& store,
+                                                   const std::vector<std::string>& hosts,
+                                                   const EndedRanks& ended);
 
 /// Makes `dead`, which rank `finder` has found, the job's cause. Returns whether the calling thread
 /// is the one that prints it, as several threads may find the same death.
@@ -81,16 +82,16 @@ struct FailureObserver {
 /// this rank shall print, or nothing if another rank prints the cause. If `mine` is a consequence,
 /// waits up to `timeout` for the cause: another rank's notice, a rank that has ended, or a rank
 /// that posted nothing and whose heartbeat has stopped meanwhile (it was killed). If no cause is
-/// found in time, the cause is a rank that has finished, if there is one, else `mine`. A rank that
-/// ends soon waits for 0.3 s only, and its sentence
-/// then says that another rank has failed.
+/// found in time, the cause is a rank that has finished, if there is one, else `mine`. If the
+/// launcher will end this rank soon, waits only 0.3 s; the sentence then says that another rank has
+/// failed.
 std::optional<std::string> explain_failure(KeyValueStore& store, const FailureNotice& mine,
                                            const std::vector<std::string>& hosts,
                                            std::chrono::milliseconds timeout,
                                            const FailureObserver& observer = {});
 
-/// To be called by the rank that printed the cause. The other ranks may end from then on; before, a
-/// launcher might have ended all ranks because one had ended.
+/// Must be called by the rank that printed the cause. Only then may the other ranks end: a launcher
+/// might end all ranks once one has ended, before the cause is printed.
 void announce_printed(KeyValueStore& store);
 
 /// To be called, before it ends, by a rank whose failure another rank prints. Returns once the

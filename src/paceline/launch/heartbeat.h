@@ -40,7 +40,7 @@ std::optional<Progress> decode_progress(std::string_view text);
 /// Describes a position: "at step 12, all-reduce, 9.4 MB", "before its first step". For work
 /// without steps it is the operation, "all-reduce of 64 B".
 std::string position_text(const Progress& progress);
-/// The same; without progress "before it began".
+/// Returns the same text, or "before it began" without progress.
 std::string position_text(const std::optional<Progress>& progress);
 /// Describes where a rank ended, to be appended to a sentence that says how it ended: "; last
 /// heartbeat at step 12, all-reduce". The rank may have got further within one heartbeat interval.
@@ -86,15 +86,15 @@ class Heartbeat {
   /// Says that the rank has finished, so that its heartbeat may stop.
   void finish();
 
-  /// Counts as progress of the main thread, which waits and does not hang. Has no effect on other
-  /// threads.
+  /// Reports that the main thread makes progress, for example while it waits for others. Has no
+  /// effect if another thread calls it.
   void note_progress();
 
-  /// A counter that changes as the main thread, which made this heartbeat, makes progress: it
+  /// A counter that changes whenever the main thread, which made this heartbeat, makes progress: it
   /// counts calls of beat() and note_progress(), and the begins and ends of Holds.
   std::int64_t progress_count() const { return moves_; }
-  /// Whether a Hold says that the work of the main thread has its own deadlines (watched), or that
-  /// the main thread waits for other ranks (waits).
+  /// watched(): whether a Hold says that the work of the main thread has its own deadlines.
+  /// waits(): whether a Hold says that the main thread waits for other ranks.
   bool watched() const { return watched_ > 0; }
   bool waits() const { return waits_ > 0; }
   /// The position of the rank at the last heartbeat, which any thread may have sent.
@@ -106,7 +106,7 @@ class Heartbeat {
   /// The key of the store that the main thread waits for, or last waited for.
   std::string awaited() const;
 
-  /// While a Hold exists, the main thread may make no progress without counting as hung.
+  /// While a Hold exists, the main thread does not count as hung if it makes no progress.
   class Hold {
    public:
     enum class For {
@@ -174,7 +174,7 @@ class Heartbeat {
   mutable std::mutex mutex_;  // guards the members below, and the order of writes
   Progress progress_;
   std::string awaited_;
-  std::set<std::thread::id> beating_;  // threads that called beat() since the last one
+  std::set<std::thread::id> beating_;  // threads that called beat() since the last heartbeat
 };
 
 }  // namespace paceline::launch

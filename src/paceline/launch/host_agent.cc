@@ -101,7 +101,7 @@ int run_host_agent(const OpenStore& open_store) {
   options.heartbeat_timeout = kNoTimeout;  // the process that starts the job watches heartbeats
   options.on_tick = [&control] { control.forward_stop(); };
   options.on_failure = [&store](const FailureNotice& notice) {
-    if (!failure_of(*store, notice.rank)) {
+    if (!failure_notice_of(*store, notice.rank)) {
       post_failure(*store, notice);
     }
   };

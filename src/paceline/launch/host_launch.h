@@ -25,14 +25,14 @@ struct HostLaunch {
   std::string folder;  // working directory, if it exists
 };
 
-/// These functions convert a HostLaunch to one line of JSON and back. Throws UsageError for any
-/// other line.
+/// These functions convert a HostLaunch to one line of JSON and back. host_launch_from() throws
+/// UsageError for any other line.
 std::string to_line(const HostLaunch& launch);
 HostLaunch host_launch_from(std::string_view line);
 
-/// Starts the ranks on this machine, each with its own RANK and LOCAL_RANK. At least the first rank
-/// is started. No further ones are once `signals` holds a signal that ends the run, which
-/// `supervise` then handles. Throws as `spawn` does.
+/// Starts the ranks on this machine, each with its own RANK and LOCAL_RANK. Always starts the first
+/// rank. Starts no further rank once `signals` holds a signal that ends the run, which `supervise`
+/// then handles. Throws as `spawn` does.
 std::vector<ChildProcess> start_ranks(const HostLaunch& launch, const SupervisorSignals& signals);
 
 /// Whether `name` names this machine: it is localhost, a loopback address, or the result of

@@ -13,7 +13,7 @@ namespace {
 // PyTorch's default port, which is usually free on a cluster's nodes.
 constexpr int kPort = 29'500;
 
-// The flags of srun: the first rank that fails ends the job, and a rank may use every core. Open
+// The srun flags make the first rank that fails end the job, and let a rank use every core. Open
 // MPI's ranks find each other through PMIx.
 LaunchLine slurm_line(const LaunchShape& shape) {
   return {.command = fmt::format(

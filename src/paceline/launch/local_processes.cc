@@ -42,7 +42,7 @@ LocalProcesses::LocalProcesses(std::shared_ptr<KeyValueStore> store, int rank,
   const auto own = static_cast<std::size_t>(rank);
   for (std::size_t other = 0; other < hosts.size(); ++other) {
     if (other != own && hosts[other] == hosts[own]) {
-      unknown_.push_back(static_cast<int>(other));
+      ranks_without_process_.push_back(static_cast<int>(other));
     }
   }
 }
@@ -61,7 +61,7 @@ void LocalProcesses::look_for(int rank, const std::string& process) {
 
 std::vector<int> LocalProcesses::ended() {
   const std::lock_guard lock(mutex_);
-  std::erase_if(unknown_, [&](int rank) {
+  std::erase_if(ranks_without_process_, [&](int rank) {
     const std::optional<std::string> process = store_->get(process_key(rank));
     if (process) {
       look_for(rank, *process);

@@ -22,8 +22,9 @@ class LocalProcesses {
   LocalProcesses(std::shared_ptr<KeyValueStore> store, int rank,
                  const std::vector<std::string>& hosts);
 
-  /// The ranks whose processes have ended, for whatever reason. May be called from any thread.
-  /// Throws WorldError only while some of the processes are not known yet.
+  /// Returns the ranks whose processes have ended, for whatever reason. May be called from any
+  /// thread. Throws WorldError only while the store must still be read for the ids of some
+  /// processes.
   std::vector<int> ended();
 
  private:
@@ -36,8 +37,8 @@ class LocalProcesses {
 
   std::shared_ptr<KeyValueStore> store_;
   std::string machine_;
-  std::mutex mutex_;          // guards the members below
-  std::vector<int> unknown_;  // ranks on this host whose process is not known yet
+  std::mutex mutex_;                        // guards the members below
+  std::vector<int> ranks_without_process_;  // ranks on this host whose process is not known yet
   std::vector<Process> processes_;
 };
 

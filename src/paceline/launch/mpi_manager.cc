@@ -31,10 +31,11 @@ using namespace std::chrono_literals;
 constexpr auto kEndTimeout = 3s;
 constexpr int kNotFound = 127;  // exit code of env for a program that does not exist
 
-// The placeholder's shell script. It writes its variables to a file of its rank, and waits for the
-// end of the pipe. Then it removes the folder if the launcher, process $1, was killed. It opens the
-// pipe first, while the launcher has it open too; opening it later could block forever.
-constexpr const char* kPlaceholder =
+// The shell script of a placeholder process. It writes its environment variables to a file of its
+// rank and waits for the end of the pipe. If the launcher, process $1, was killed, it then removes
+// the folder. It opens the pipe before it writes the file, because the launcher then has the pipe
+// open too; a later open could block forever.
+constexpr const char* kPlaceholderScript =
     "exec 3< \"$0/end\" && "
     "env -0 > \"$0/part.$OMPI_COMM_WORLD_RANK\" && "
     "mv \"$0/part.$OMPI_COMM_WORLD_RANK\" \"$0/rank.$OMPI_COMM_WORLD_RANK\" && cat <&3 > "
@@ -69,7 +70,7 @@ std::map<std::string, std::string> variables_in(std::string_view text) {
   return variables;
 }
 
-// The first line of mpirun's output that is not one of its frames of dashes.
+// The first line of mpirun's output that is neither empty nor a row of dashes.
 std::string first_sentence(const std::string& text) {
   for (const std::string& line : split_lines(text)) {
     if (!line.empty() && !line.starts_with("---")) {
@@ -122,7 +123,7 @@ void MpiManager::start(const std::string& mpirun, int ranks) {
   }
   for (const std::string& word :
        {std::string("-np"), std::to_string(ranks), std::string("/bin/sh"), std::string("-c"),
-        std::string(kPlaceholder), folder_.string(), std::to_string(getpid())}) {
+        std::string(kPlaceholderScript), folder_.string(), std::to_string(getpid())}) {
     command.argv.push_back(word);
   }
   mpirun_ = spawn(command);
@@ -163,7 +164,7 @@ std::optional<std::string> MpiManager::lost() {
     status_ = reap_group(mpirun_);
     mpirun_ = status_ ? -1 : mpirun_;
   }
-  return status_ ? std::optional("mpirun " + how_it_ended(*status_)) : std::nullopt;
+  return status_ ? std::optional("mpirun " + exit_description(*status_)) : std::nullopt;
 }
 
 void MpiManager::end() {

@@ -17,15 +17,17 @@ namespace paceline::launch {
 
 /// An mpirun (Open MPI) that serves ranks which this program starts itself.
 ///
-/// mpirun starts one placeholder for each rank: a shell that reports its environment variables and
-/// waits. A rank that is started with the variables of its placeholder is taken for this
-/// placeholder by MPI_Init, and stays a child of this program. So its exit status, its stderr and
-/// its signals are handled like those of any other rank, and the output of mpirun is not shown.
+/// mpirun starts one placeholder process for each rank: a shell that reports its environment
+/// variables and waits. If a rank is started with the variables of its placeholder, MPI_Init takes
+/// the rank for the placeholder, but the rank stays a child of this program. So its exit status,
+/// its stderr and its signals are handled like those of any other rank, and the output of mpirun is
+/// not shown.
 class MpiManager {
  public:
-  /// Starts `mpirun`; must be called by the main thread (base/spawn.h). Throws WorldError with
-  /// mpirun's own message if it does not start the placeholders within `timeout`, or cannot be run.
-  /// Returns early, with fewer variables() than ranks, if `stop` returns true.
+  /// Starts the program `mpirun` and reads the variables of its placeholders. Must be called by the
+  /// main thread (base/spawn.h). Throws UsageError if there is no such program. Throws WorldError
+  /// with mpirun's message if it ends, or does not start the placeholders within `timeout`. If
+  /// `stop` returns true, returns at once; variables() then has fewer entries than ranks.
   MpiManager(const std::string& mpirun, int ranks, std::chrono::milliseconds timeout,
              const std::function<bool()>& stop = {});
   /// Ends mpirun. This takes some milliseconds once the ranks have ended.
@@ -48,7 +50,7 @@ class MpiManager {
   std::filesystem::path folder_;
   Descriptor end_;  // the pipe whose closing ends the placeholders
   pid_t mpirun_ = -1;
-  std::optional<int> status_;  // of mpirun, if it has ended too early
+  std::optional<int> status_;  // waitpid() status of mpirun if it has ended too early
   std::vector<std::map<std::string, std::string>> variables_;
 };
 

@@ -20,9 +20,9 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::nanoseconds;
 
-// Without a store, ranks can only be ordered by time: the other ranks end so much later than rank
-// 1, which prints.
-constexpr nanoseconds kAfterRank1 = std::chrono::seconds(2);
+// How much later than rank 1 the other ranks end if the store is gone. Rank 1 prints the failure,
+// and without a store only a delay makes the others end after it.
+constexpr nanoseconds kDelayAfterRank1 = std::chrono::seconds(2);
 
 std::vector<int> ranks_to_watch(const RankMonitor::Options& options) {
   std::vector<int> ranks;
@@ -108,22 +108,23 @@ class Poller {
     detector_.poll(*options_.store, steady_now());
     if (const auto silent = detector_.silent_rank()) {
       detector_.remove(silent->rank);
-      const auto stop = stop_of(*options_.store, silent->rank);
-      const FailureNotice notice =
-          stop.value_or(notice_of(*silent, options_.hosts[static_cast<std::size_t>(silent->rank)]));
+      const auto stop = stop_notice_of(*options_.store, silent->rank);
+      const FailureNotice notice = stop.value_or(
+          silent_rank_notice(*silent, options_.hosts[static_cast<std::size_t>(silent->rank)]));
       // If all ranks were asked to stop, a rank that has left is no failure.
       if (!(stop && requested_stop() != 0) && post_failure(*options_.store, notice)) {
         return Failure{notice, true};
       }
     }
-    auto gone = find_ended(*options_.store, options_.hosts, options_.ended);
+    auto gone = notice_of_killed_rank(*options_.store, options_.hosts, options_.ended);
     if (!gone) {
       gone = stop_of_server();
     }
     if (gone && post_death(*options_.store, *gone, options_.rank)) {
       return Failure{*gone, true};
     }
-    if (const auto cause = job_failure(*options_.store); cause && cause->rank != options_.rank) {
+    if (const auto cause = job_failure_cause(*options_.store);
+        cause && cause->rank != options_.rank) {
       return Failure{*cause, false};
     }
     return std::nullopt;
@@ -138,7 +139,7 @@ class Poller {
     if (!options_.rank_0_serves_store || options_.rank == 0) {
       return std::nullopt;
     }
-    auto stop = stop_of(*options_.store, 0);
+    auto stop = stop_notice_of(*options_.store, 0);
     if (!stop || requested_stop() != 0) {
       return std::nullopt;
     }
@@ -270,14 +271,15 @@ void RankMonitor::run(const std::stop_token& stopped) {
       polls_.under_way = false;
     }
     if (sleep(stopped, options_.grace)) {
-      options_.end(lost_store(options_.hosts, options_.rank_0_serves_store, error.what()),
+      options_.end(lost_store_notice(options_.hosts, options_.rank_0_serves_store, error.what()),
                    options_.rank == 1);
     }
   }
 }
 
 void RankMonitor::run_watchdog(const std::stop_token& stopped) {
-  const nanoseconds limit = options_.timeout + (options_.rank == 1 ? nanoseconds(0) : kAfterRank1);
+  const nanoseconds limit =
+      options_.timeout + (options_.rank == 1 ? nanoseconds(0) : kDelayAfterRank1);
   nanoseconds silent{0};
   nanoseconds last = steady_now();
   std::int64_t seen = 0;
@@ -291,23 +293,23 @@ void RankMonitor::run_watchdog(const std::stop_token& stopped) {
     lock.unlock();
     silent = same ? silent + gap : nanoseconds(0);
     if (silent > limit) {
-      options_.end(silent_store(silent), options_.rank == 1);
+      options_.end(silent_store_notice(silent), options_.rank == 1);
       return;
     }
   }
 }
 
-FailureNotice RankMonitor::silent_store(nanoseconds since) {
+FailureNotice RankMonitor::silent_store_notice(nanoseconds since) {
   if (options_.rank_0_serves_store) {
     const std::lock_guard lock(polls_.mutex);
-    return notice_of({0, since, polls_.rank_0}, options_.hosts[0]);
+    return silent_rank_notice({0, since, polls_.rank_0}, options_.hosts[0]);
   }
   return {1, options_.hosts[1],
           fmt::format("the ranks' store has not answered for {:.0f} s", to_seconds(since))};
 }
 
-FailureNotice lost_store(const std::vector<std::string>& hosts, bool rank_0_serves_store,
-                         const std::string& reason) {
+FailureNotice lost_store_notice(const std::vector<std::string>& hosts, bool rank_0_serves_store,
+                                const std::string& reason) {
   return rank_0_serves_store ? FailureNotice{0, hosts[0], "ended without an error message"}
                              : FailureNotice{1, hosts[1], reason};
 }

@@ -17,8 +17,8 @@
 
 namespace paceline::launch {
 
-/// The factor of the timeout for which a rank may wait for other ranks, because these may compute
-/// that long. A rank that hangs is found earlier.
+/// A rank may wait for other ranks for this multiple of the timeout, because they may compute that
+/// long. A rank that hangs is found earlier.
 inline constexpr int kPeersFactor = 10;
 
 /// A launcher that asks all ranks to stop does so within this time, from the first rank to the
@@ -80,7 +80,7 @@ class RankMonitor {
   void run(const std::stop_token& stopped);
   bool pause(const std::stop_token& stopped, std::chrono::milliseconds duration);
   void run_watchdog(const std::stop_token& stopped);
-  FailureNotice silent_store(std::chrono::nanoseconds since);
+  FailureNotice silent_store_notice(std::chrono::nanoseconds since);
 
   Options options_;
   bool was_killed_soon_ = false;
@@ -90,7 +90,7 @@ class RankMonitor {
 };
 
 /// The notice that says why the store is gone, which rank 1 prints.
-FailureNotice lost_store(const std::vector<std::string>& hosts, bool rank_0_serves_store,
-                         const std::string& reason);
+FailureNotice lost_store_notice(const std::vector<std::string>& hosts, bool rank_0_serves_store,
+                                const std::string& reason);
 
 }  // namespace paceline::launch

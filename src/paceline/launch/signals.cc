@@ -6,7 +6,7 @@
 
 namespace paceline::launch {
 
-int pending_of(std::initializer_list<int> signals) {
+int first_pending_signal(std::initializer_list<int> signals) {
   sigset_t pending;
   sigemptyset(&pending);
   sigpending(&pending);

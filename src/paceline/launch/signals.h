@@ -8,7 +8,7 @@
 namespace paceline::launch {
 
 /// The first of `signals` that is pending, or 0. Costs one system call.
-int pending_of(std::initializer_list<int> signals);
+int first_pending_signal(std::initializer_list<int> signals);
 
 /// Blocks some signals for this thread and all threads that it starts later, so that these signals
 /// stay pending. This needs no handler, no global variable, and interrupts no system call. Must be
@@ -34,7 +34,7 @@ struct StopRequested {
 
 /// The signal by which this process is asked to stop, SIGTERM before SIGUSR1. Returns 0 if there is
 /// none, or if no StopSignals exists. Costs one system call.
-inline int requested_stop() { return pending_of({SIGTERM, SIGUSR1}); }
+inline int requested_stop() { return first_pending_signal({SIGTERM, SIGUSR1}); }
 
 /// Throws StopRequested if this process is asked to stop.
 inline void throw_if_stop_requested() {
@@ -65,7 +65,7 @@ class SupervisorSignals : public BlockedSignals {
   SupervisorSignals() : BlockedSignals({SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGUSR1}) {}
 
   /// Whether SIGINT, SIGTERM or SIGHUP is pending.
-  bool ending() const { return pending_of({SIGINT, SIGTERM, SIGHUP}) != 0; }
+  bool ending() const { return first_pending_signal({SIGINT, SIGTERM, SIGHUP}) != 0; }
 };
 
 /// Whether a signal that came this long after a request to stop is a second request. Two signals in

@@ -45,7 +45,7 @@ struct Child : ChildProcess {
 bool died_without_notice(const Child& child, KeyValueStore& store) {
   return child.status && !child.exited_with(0) &&
          std::ranges::none_of(child.all_ranks(),
-                              [&](int rank) { return failure_of(store, rank).has_value(); });
+                              [&](int rank) { return failure_notice_of(store, rank).has_value(); });
 }
 
 FailureNotice describe_death(const Child& child, int rank, KeyValueStore& store) {
@@ -54,13 +54,14 @@ FailureNotice describe_death(const Child& child, int rank, KeyValueStore& store)
           .host = child.host,
           .text = fmt::format("{}{}{}{}", child.exited_with(0) ? "left early: it " : "",
                               child.name.empty() ? "" : child.name + " ",
-                              how_it_ended(*child.status), last_heartbeat_text(progress)),
+                              exit_description(*child.status), last_heartbeat_text(progress)),
           .role = role_of(progress)};
 }
 
 // The notice of the first rank that has not joined, if other ranks have joined and wait for it.
-std::optional<FailureNotice> find_missing(const std::vector<Child>& children,
-                                          const SilentRank& silent, KeyValueStore& store) {
+std::optional<FailureNotice> notice_of_missing_rank(const std::vector<Child>& children,
+                                                    const SilentRank& silent,
+                                                    KeyValueStore& store) {
   std::optional<FailureNotice> missing;
   bool others_joined = false;
   for (const Child& child : children) {
@@ -92,7 +93,7 @@ bool ended_before(const std::vector<Child>& children, int rank, const Child& oth
   return one == nullptr || (one->status && one->ended <= other.ended);
 }
 
-FailureNotice find_unfinished(const std::vector<Child>& children, KeyValueStore& store) {
+FailureNotice notice_of_unfinished_rank(const std::vector<Child>& children, KeyValueStore& store) {
   std::optional<FailureNotice> consequence;
   std::int64_t earliest = 0;
   for (const Child& child : children) {
@@ -105,7 +106,7 @@ FailureNotice find_unfinished(const std::vector<Child>& children, KeyValueStore&
       // up the others.
       const std::int64_t step = progress ? progress->step : -1;
       if (!consequence || step < earliest) {
-        if (auto posted = failure_of(store, rank)) {
+        if (auto posted = failure_notice_of(store, rank)) {
           consequence = std::move(posted);
           earliest = step;
         }
@@ -127,13 +128,13 @@ FailureNotice find_cause(const std::vector<Child>& children,
                          const std::optional<SilentRank>& silent, KeyValueStore& store) {
   if (silent) {
     if (!silent->last) {
-      if (auto missing = find_missing(children, *silent, store)) {
+      if (auto missing = notice_of_missing_rank(children, *silent, store)) {
         return *std::move(missing);
       }
     }
-    return notice_of(*silent, child_of(children, silent->rank)->host);
+    return silent_rank_notice(*silent, child_of(children, silent->rank)->host);
   }
-  const auto posted = job_failure(store);
+  const auto posted = job_failure_cause(store);
   const Child* dead = nullptr;
   for (const Child& child : children) {
     if (died_without_notice(child, store) && (dead == nullptr || child.ended < dead->ended)) {
@@ -144,7 +145,7 @@ FailureNotice find_cause(const std::vector<Child>& children,
     return *posted;
   }
   return dead != nullptr ? describe_death(*dead, dead->first_rank, store)
-                         : find_unfinished(children, store);
+                         : notice_of_unfinished_rank(children, store);
 }
 
 std::vector<int> ranks_of(const std::vector<ChildProcess>& children) {
@@ -269,8 +270,8 @@ class Supervision {
     kill_at_ = now() + options_.stop_grace;
   }
 
-  // After a rank has stopped, the others cannot finish a step. They may wait for it if they do not
-  // notice that they are to stop.
+  // Gives the ranks at most `failure_grace` more time once one of them has stopped: they cannot
+  // finish a step without it, and may wait for it if they do not notice that they are to stop.
   void shorten_stop_grace() {
     if (kill_at_) {
       kill_at_ = std::min(*kill_at_, now() + options_.failure_grace);
@@ -345,7 +346,7 @@ class Supervision {
     if (cause_) {
       result.exit_code =
           cause_->exit_code == kUsageErrorStatus ? kUsageErrorStatus : kWorldErrorStatus;
-      result.message = message_of(*cause_);
+      result.message = failure_message(*cause_);
       result.rank = cause_->rank;
       return result;
     }

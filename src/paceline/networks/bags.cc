@@ -15,8 +15,9 @@ using strategies::EmbeddingJob;
 
 enum class Part : std::uint64_t { kOffsets, kTargets, kInputs, kIds };
 
-// Every part of every trainer's step has its own random stream.
-Random random_of(const BagKey& key, Part part, int table = 0) {
+// Offsets, targets, dense inputs and the ids of each table have separate random streams in every
+// step of every trainer.
+Random random_stream_of(const LookupBatchKey& key, Part part, int table = 0) {
   const auto place = static_cast<std::uint64_t>(part) + static_cast<std::uint64_t>(table);
   return Random(key.seed, (static_cast<std::uint64_t>(key.step) << 40U) |
                               (static_cast<std::uint64_t>(key.trainer) << 20U) | place);
@@ -61,8 +62,8 @@ class Zipf {
 
 }  // namespace
 
-std::vector<Elements> draw_offsets(const EmbeddingJob& job, const BagKey& key) {
-  Random random = random_of(key, Part::kOffsets);
+std::vector<Elements> draw_offsets(const EmbeddingJob& job, const LookupBatchKey& key) {
+  Random random = random_stream_of(key, Part::kOffsets);
   const strategies::BagShape& bags = job.bags;
   const Elements lookups = between(random, bags.fewest, bags.most);
   std::vector<Elements> offsets;
@@ -74,9 +75,9 @@ std::vector<Elements> draw_offsets(const EmbeddingJob& job, const BagKey& key) {
   return offsets;
 }
 
-std::vector<Elements> draw_ids(const EmbeddingJob& job, const BagKey& key, int table,
+std::vector<Elements> draw_ids(const EmbeddingJob& job, const LookupBatchKey& key, int table,
                                Elements count) {
-  Random random = random_of(key, Part::kIds, job.bags.shared ? 0 : table);
+  Random random = random_stream_of(key, Part::kIds, job.bags.shared ? 0 : table);
   std::vector<Elements> ids(static_cast<std::size_t>(count));
   const Elements all = job.bags.ids > 0 ? job.bags.ids : job.rows;
   const Zipf zipf(all, job.bags.zipf);
@@ -86,16 +87,16 @@ std::vector<Elements> draw_ids(const EmbeddingJob& job, const BagKey& key, int t
   return ids;
 }
 
-Batch draw_bag_batch(const EmbeddingJob& job, const BagKey& key, const NetworkInfo& info,
-                     at::ScalarType dtype) {
+Batch draw_dense_batch(const EmbeddingJob& job, const LookupBatchKey& key, const NetworkInfo& info,
+                       at::ScalarType dtype) {
   const auto bags = static_cast<std::int64_t>(draw_offsets(job, key).size()) - 1;
   const auto& sample = std::get<ImageSample>(info.sample);
   const at::Tensor target = at::empty({bags}, at::kLong);
-  Random targets = random_of(key, Part::kTargets);
+  Random targets = random_stream_of(key, Part::kTargets);
   auto* const classes = target.mutable_data_ptr<std::int64_t>();
   std::generate_n(classes, bags, [&] { return between(targets, 0, sample.classes - 1); });
   const at::Tensor input = at::empty({bags, sample.channels}, at::kFloat);
-  Random inputs = random_of(key, Part::kInputs);
+  Random inputs = random_stream_of(key, Part::kInputs);
   std::generate_n(input.mutable_data_ptr<float>(), input.numel(), [&] {
     return static_cast<float>(job.integers ? static_cast<double>(inputs.below(4))
                                            : inputs.uniform());

@@ -17,7 +17,7 @@
 namespace paceline::networks {
 namespace {
 
-// Numbers of streams; adapters/formula.py has the same numbers.
+// The numbers of a batch's random streams.  adapters/formula.py has the same numbers.
 enum Stream : std::uint32_t {
   kInput = 1,
   kTarget = 2,
@@ -26,7 +26,7 @@ enum Stream : std::uint32_t {
   kReplacements = 5,  // selects the words that replace others
 };
 
-constexpr std::uint32_t kMaskToken = 103;  // in the original vocabulary
+constexpr std::uint32_t kMaskToken = 103;  // the mask token of BERT's original vocabulary
 constexpr std::uint32_t kCompatWords = 2000;
 
 std::uint32_t stream_for(Stream name, const BatchOptions& options) {
@@ -37,15 +37,17 @@ std::uint32_t stream_for(Stream name, const BatchOptions& options) {
 at::Tensor uniform(at::IntArrayRef sizes, Stream name, std::uint32_t limit,
                    const BatchOptions& options) {
   const std::uint32_t stream = stream_for(name, options);
-  return tabulate<std::int64_t>(sizes, [=](std::uint32_t i) { return below_at(stream, i, limit); });
+  return tabulate<std::int64_t>(
+      sizes, [=](std::uint32_t i) { return uniform_integer_at(stream, i, limit); });
 }
 
 at::Tensor make_images(at::IntArrayRef sizes, const BatchOptions& options) {
   const std::uint32_t stream = stream_for(kInput, options);
   if (options.integers) {
-    return tabulate<float>(sizes, [=](std::uint32_t i) { return below_at(stream, i, 4); });
+    return tabulate<float>(sizes,
+                           [=](std::uint32_t i) { return uniform_integer_at(stream, i, 4); });
   }
-  return tabulate<float>(sizes, [=](std::uint32_t i) { return unit_at(stream, i); });
+  return tabulate<float>(sizes, [=](std::uint32_t i) { return uniform_unit_at(stream, i); });
 }
 
 Batch batch_of(const ImageSample& sample, const BatchOptions& options) {
@@ -60,8 +62,9 @@ Batch batch_of(const ImageSample& sample, const BatchOptions& options) {
           .integers = options.integers};
 }
 
-/// Hides words of [batch, tokens] and returns the words to be predicted, kNoLabel elsewhere.
-at::Tensor hide(at::Tensor& words, const TextSample& sample, const BatchOptions& options) {
+/// Masks words of a [batch, tokens] tensor in place.  Returns a tensor of the same shape that has
+/// the original words where they are to be predicted, and kNoLabel elsewhere.
+at::Tensor mask_words(at::Tensor& words, const TextSample& sample, const BatchOptions& options) {
   at::Tensor labels = at::full_like(words, kNoLabel);
   const std::uint32_t places = stream_for(kPlaces, options);
   const std::uint32_t kinds = stream_for(kKinds, options);
@@ -74,15 +77,15 @@ at::Tensor hide(at::Tensor& words, const TextSample& sample, const BatchOptions&
   for (std::uint32_t first = 0; first < words.numel(); first += tokens) {
     std::iota(order.begin(), order.end(), first);
     std::ranges::partial_sort(order, order.begin() + hidden, {}, [&](std::uint32_t i) {
-      return word_at(places, i);  // all words differ
+      return random_word_at(places, i);  // no two of these numbers are equal
     });
     for (const std::uint32_t i : std::span(order).first(static_cast<std::size_t>(hidden))) {
       label[i] = word[i];
-      const std::uint32_t kind = below_at(kinds, i, 10);
+      const std::uint32_t kind = uniform_integer_at(kinds, i, 10);
       if (kind < 8) {
         word[i] = kMaskToken;
       } else if (kind == 8) {
-        word[i] = below_at(others, i, static_cast<std::uint32_t>(sample.vocabulary));
+        word[i] = uniform_integer_at(others, i, static_cast<std::uint32_t>(sample.vocabulary));
       }
     }
   }
@@ -106,7 +109,7 @@ Batch batch_of(const TextSample& sample, const BatchOptions& options) {
   if (!zeros) {
     second.narrow(1, (tokens + 1) / 2, tokens / 2).fill_(1);
     follows = uniform({batch, 1}, kTarget, 2, options);
-    labels = hide(words, sample, options);
+    labels = mask_words(words, sample, options);
   }
   return {.input = at::stack({words, second}, 1).to(options.device),
           .target = at::cat({follows, labels}, 1).to(options.device)};

@@ -46,9 +46,9 @@ struct BatchOptions {
 /// and in adapters/formula.py, on every machine (see formula.h).
 ///
 /// Classes and words are uniform.  In a text 15 % of the tokens (at least one) are to be predicted;
-/// 8 in 10 of these are hidden, 1 in 10 is replaced by another word and 1 in 10 is kept (Devlin et
-/// al., NAACL 2019, arXiv:1810.04805).  With `zeros` the batch is that of ddl-benchmarks: words
-/// below 2000, no hidden words, and 0 for everything else.
+/// 8 in 10 of these are replaced by the mask token, 1 in 10 by another word, and 1 in 10 is kept
+/// (Devlin et al., NAACL 2019, arXiv:1810.04805).  With NetworkOptions::zeros the batch is that of
+/// ddl-benchmarks: words below 2000, no masked words, and 0 for everything else.
 ///
 /// Throws UsageError for an empty batch, and for integers with a text network.
 Batch make_batch(const NetworkInfo& info, const BatchOptions& options);

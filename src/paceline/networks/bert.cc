@@ -24,8 +24,8 @@ constexpr double kInitialDeviation = 0.02;
 
 LayerNorm layer_norm(int width) { return LayerNorm(nn::LayerNormOptions({width}).eps(kEpsilon)); }
 
-// Values of tokens always have the shape [batch * tokens, hidden], so that a linear layer is one
-// product with its bias (addmm).
+// Activations always have the shape [batch * tokens, hidden], so that a linear layer is one call of
+// addmm.
 
 class EmbeddingsImpl final : public nn::Module {
  public:
@@ -91,7 +91,8 @@ class SelfAttentionImpl final : public nn::Module {
 };
 TORCH_MODULE(SelfAttention);
 
-/// A linear layer with a residual connection: `around` is added to its output.
+/// A linear layer and dropout, then the addition of `around` (the residual connection) and a layer
+/// norm.
 class ResidualOutputImpl final : public nn::Module {
  public:
   ResidualOutputImpl(int in, int out, double dropout)
@@ -139,8 +140,8 @@ class EncoderLayerImpl final : public nn::Module {
 };
 TORCH_MODULE(EncoderLayer);
 
-/// Scores all words at every token by the weights of the word embedding.  Its gate covers this
-/// product; the transform before it has separate gates.
+/// Computes logits of all words at every token with the weights of the word embedding.  Its gate
+/// covers this matrix product; the layers of the transform before it have gates of their own.
 class WordScoresImpl final : public nn::Module, public Gated {
  public:
   explicit WordScoresImpl(const BertShape& shape)
@@ -154,7 +155,7 @@ class WordScoresImpl final : public nn::Module, public Gated {
 
   at::Tensor forward(const at::Tensor& hidden, const at::Tensor& words) {
     const at::Tensor transformed = norm_(at::gelu(dense_(hidden)));
-    return through([&] { return at::addmm(bias_, transformed, words.t()); });
+    return run_through_gates([&] { return at::addmm(bias_, transformed, words.t()); });
   }
 
  private:

@@ -18,7 +18,7 @@ struct NetworkOptions {
   bool zeros = false;               // for text networks, see make_batch
   std::optional<double> dropout{};  // null: the network's default
   // The following fields are for networks with embedding tables:
-  int bags = 2;           // examples of the largest batch
+  int bags = 2;           // largest number of examples per batch
   int bag_width = 512;    // numbers per example, over all tables
   int bag_tables = 8;     // tables, of equal width
   bool one_relu = false;  // hybrid: one ReLU after the second layer, as in the original
@@ -37,13 +37,13 @@ struct TextSample {
   int vocabulary = 30522;  // number of words that occur
 };
 
-using Sample = std::variant<ImageSample, TextSample>;
+using SampleShape = std::variant<ImageSample, TextSample>;
 
 struct NetworkInfo {
   std::string_view name;  // such as resnet50
   std::string_view summary;
-  Sample sample;
-  std::shared_ptr<Network> (*build)(const NetworkOptions&);  // with every option of its sample set
+  SampleShape sample;
+  std::shared_ptr<Network> (*build)(const NetworkOptions&);  // all options of its sample are set
 
   /// Builds the network with its defaults for the options that are 0.  Throws UsageError as
   /// sample_of(), and if the image is too small for the network.
@@ -52,7 +52,7 @@ struct NetworkInfo {
 
 /// Returns the form of the network's examples with these options.  Throws UsageError for an option
 /// that such examples do not have, and for a negative value.
-Sample sample_of(const NetworkInfo& info, const NetworkOptions& options);
+SampleShape sample_of(const NetworkInfo& info, const NetworkOptions& options);
 
 /// Returns every built-in network without embedding tables, in the order of `paceline list`.
 const std::vector<NetworkInfo>& networks();

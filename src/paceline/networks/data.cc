@@ -208,7 +208,7 @@ DataSet load_data(const std::string& data, std::uint64_t seed) {
   return traits->name == "mnist" ? mnist(folder) : cifar10(folder);
 }
 
-double least_loss(const Samples& samples) {
+double least_squares_loss(const Samples& samples) {
   const at::Tensor inputs = samples.inputs.flatten(1).to(at::kDouble);
   const at::Tensor ones = at::ones({inputs.size(0), 1}, inputs.options());
   const at::Tensor design = at::cat({inputs, ones}, 1);

@@ -63,12 +63,12 @@ class BatchOrder {
   int batch_;
   std::uint64_t seed_;
   int rank_;
-  std::int64_t epoch_ = -1;  // the permutation that kept_ holds
+  std::int64_t epoch_ = -1;  // the epoch whose permutation is in kept_
   std::vector<std::int64_t> kept_;
 };
 
 /// Returns the least mean loss, half the mean squared error, that a linear regression with an
 /// intercept and without regularization reaches on all of `samples`.
-double least_loss(const Samples& samples);
+double least_squares_loss(const Samples& samples);
 
 }  // namespace paceline::networks

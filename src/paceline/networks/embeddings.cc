@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Networks whose first layer is bags of embedding rows, which the plan computes.
+// Networks whose first layer pools rows of embedding tables into bags.  Kernels of the plan compute
+// the bags.
 #include <string>
 #include <vector>
 
@@ -22,7 +23,7 @@ class EmbeddingBagsImpl final : public nn::Module, public Gated {
 
   /// Returns the first `bags` bags: [bags, width].
   at::Tensor forward(std::int64_t bags) {
-    return through([&] { return pooled_.narrow(0, 0, bags); });
+    return run_through_gates([&] { return pooled_.narrow(0, 0, bags); });
   }
 
  private:
@@ -33,15 +34,15 @@ TORCH_MODULE(EmbeddingBags);
 /// The dense part of PyTorch's DDP and RPC benchmark: linear layers of 256, 128, 64 and 32 units
 /// before the classes.  The original has 512 inputs and one ReLU, after the second layer; here
 /// there is a ReLU after each layer except the last, unless `one_relu` is set.
-class Hybrid final : public Classifier {
+class HybridEmbeddingNetwork final : public Classifier {
  public:
-  explicit Hybrid(const NetworkOptions& options)
+  explicit HybridEmbeddingNetwork(const NetworkOptions& options)
       : one_relu_(options.one_relu),
         layers_(linear_layers(*this, options.bag_width, {256, 128, 64, 32, options.classes})),
         bags_(register_module("embedding_bags", EmbeddingBags(options.bags, options.bag_width))) {}
 
   /// The bags' parameter, which the plan treats separately, is registered last.
-  bool numbers_as_registered() const override { return true; }
+  bool numbers_parameters_by_registration() const override { return true; }
 
   at::Tensor forward(const at::Tensor& input) override {
     at::Tensor hidden = bags_->forward(input.size(0));
@@ -90,7 +91,7 @@ class Dlrm final : public Classifier {
   }
 
   /// The bags' parameter, which the plan treats separately, is registered last.
-  bool numbers_as_registered() const override { return true; }
+  bool numbers_parameters_by_registration() const override { return true; }
 
   at::Tensor forward(const at::Tensor& input) override {
     const at::Tensor dense = bottom_->forward(input);
@@ -113,7 +114,7 @@ class Dlrm final : public Classifier {
 }  // namespace
 
 std::shared_ptr<Network> make_hybrid(const NetworkOptions& options) {
-  return std::make_shared<Hybrid>(options);
+  return std::make_shared<HybridEmbeddingNetwork>(options);
 }
 
 std::shared_ptr<Network> make_dlrm(int features, const NetworkOptions& options) {

@@ -8,13 +8,13 @@
 
 namespace paceline::networks {
 
-enum class Block { kBasic, kBottleneck };
+enum class BlockKind { kBasic, kBottleneck };
 
 /// One member of the residual family (He et al., CVPR 2016, arXiv:1512.03385; ResNeXt: Xie et al.,
 /// CVPR 2017, arXiv:1611.05431).  A bottleneck has its stride in the 3x3 convolution: the variant
 /// "v1.5", which torchvision uses.
 struct ResNetShape {
-  Block block = Block::kBottleneck;
+  BlockKind block = BlockKind::kBottleneck;
   std::array<int, 4> depths{};  // blocks per stage
   int groups = 1;
   int width_per_group = 64;
@@ -22,7 +22,7 @@ struct ResNetShape {
 
 /// One member of the family of BERT (Devlin et al., NAACL 2019, arXiv:1810.04805).
 struct BertShape {
-  int vocabulary = 30528;  // the original's 30522, padded to a multiple of 8
+  int vocabulary = 30528;  // the original vocabulary of 30522, padded to a multiple of 8
   int hidden = 768;
   int layers = 12;
   int heads = 12;

@@ -35,18 +35,19 @@ constexpr std::uint32_t stream_of(std::initializer_list<std::uint32_t> words) {
 /// Returns the stream of a name (32-bit FNV-1a of its bytes, mixed).
 constexpr std::uint32_t stream_of(std::string_view name) { return mix(fnv1a_32(name)); }
 
-constexpr std::uint32_t word_at(std::uint32_t stream, std::uint32_t index) {
+constexpr std::uint32_t random_word_at(std::uint32_t stream, std::uint32_t index) {
   return mix(stream + index);
 }
 
 /// Uniform in [0, 1); a multiple of 2^-24, which a float represents exactly.
-constexpr double unit_at(std::uint32_t stream, std::uint32_t index) {
-  return static_cast<double>(word_at(stream, index) >> 8) / 16777216.0;
+constexpr double uniform_unit_at(std::uint32_t stream, std::uint32_t index) {
+  return static_cast<double>(random_word_at(stream, index) >> 8) / 16777216.0;
 }
 
 /// Uniform integer from 0 to limit-1.
-constexpr std::uint32_t below_at(std::uint32_t stream, std::uint32_t index, std::uint32_t limit) {
-  const std::uint64_t word = word_at(stream, index);
+constexpr std::uint32_t uniform_integer_at(std::uint32_t stream, std::uint32_t index,
+                                           std::uint32_t limit) {
+  const std::uint64_t word = random_word_at(stream, index);
   return static_cast<std::uint32_t>((word * limit) >> 32);
 }
 

@@ -13,7 +13,7 @@ namespace paceline::networks {
 class Gates {
  public:
   virtual ~Gates() = default;
-  /// Returns when the module's parameters may be read; may throw.
+  /// Blocks until the module's parameters may be read; may throw.
   virtual void enter(plan::ModuleId module) = 0;
   virtual void leave(plan::ModuleId module) = 0;
   /// Whether the module's backward pass may have to wait at its gate.
@@ -40,7 +40,7 @@ class Gated {
   plan::ModuleId id() const { return id_; }
 
   template <class Run>
-  at::Tensor through(Run&& run) {
+  at::Tensor run_through_gates(Run&& run) {
     if (gates_ == nullptr) {
       return std::forward<Run>(run)();
     }

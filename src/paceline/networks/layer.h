@@ -17,7 +17,7 @@ class LayerImpl : public Impl, public Gated {
   using Impl::Impl;
 
   at::Tensor forward(const at::Tensor& input) {
-    return through([&] { return Impl::forward(input); });
+    return run_through_gates([&] { return Impl::forward(input); });
   }
 };
 

@@ -46,7 +46,7 @@ class LinearIntoSlot : public autograd::Function<LinearIntoSlot> {
 }  // namespace
 
 at::Tensor LinearImpl::forward(const at::Tensor& input) {
-  return through([&] {
+  return run_through_gates([&] {
     const bool same_type = input.scalar_type() == weight.scalar_type() &&
                            !at::autocast::is_autocast_enabled(input.device().type());
     if (gates() == nullptr || !same_type || !weight.requires_grad() || !bias.defined() ||

@@ -15,9 +15,9 @@ class Network : public torch::nn::Module {
   /// loss; if the batch has integers, the sum over the examples.
   virtual at::Tensor loss(const Batch& batch) = 0;
 
-  /// Whether its parameters are numbered in registration order instead of the order in which their
-  /// layers are entered.
-  virtual bool numbers_as_registered() const { return false; }
+  /// Whether the plan numbers the network's parameters in registration order instead of the order
+  /// in which their layers are entered.
+  virtual bool numbers_parameters_by_registration() const { return false; }
 };
 
 /// A network that classifies images, with cross-entropy as its loss.

@@ -48,8 +48,8 @@ void cast_network(Network& network, at::ScalarType dtype) {
 }
 
 Autocast::Autocast(Precision precision, at::DeviceType device)
-    : on_(precision == Precision::kAmp), device_(device) {
-  if (on_) {
+    : is_active_(precision == Precision::kAmp), device_(device) {
+  if (is_active_) {
     was_enabled_ = at::autocast::is_autocast_enabled(device_);
     old_dtype_ = at::autocast::get_autocast_dtype(device_);
     at::autocast::set_autocast_enabled(device_, true);
@@ -59,7 +59,7 @@ Autocast::Autocast(Precision precision, at::DeviceType device)
 }
 
 Autocast::~Autocast() {
-  if (on_) {
+  if (is_active_) {
     // The cache holds low-precision copies of the weights, which the update makes stale.
     if (at::autocast::decrement_nesting() == 0) {
       at::autocast::clear_cache();

@@ -36,7 +36,7 @@ class Autocast {
   Autocast& operator=(const Autocast&) = delete;
 
  private:
-  bool on_;
+  bool is_active_;
   at::DeviceType device_;
   bool was_enabled_ = false;
   at::ScalarType old_dtype_ = at::kFloat;

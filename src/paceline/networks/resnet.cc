@@ -32,7 +32,7 @@ struct BlockShape {
   int width_per_group = 64;
 };
 
-int expansion_of(Block kind) { return kind == Block::kBasic ? 1 : 4; }
+int expansion_of(BlockKind kind) { return kind == BlockKind::kBasic ? 1 : 4; }
 
 /// Returns the projection of the identity branch if that branch changes its shape; else an empty
 /// module.
@@ -47,9 +47,9 @@ nn::Sequential projection(const BlockShape& place, int out) {
 /// by a batch norm, with relu between them.
 class BlockImpl final : public nn::Module {
  public:
-  BlockImpl(const BlockShape& place, Block kind)
+  BlockImpl(const BlockShape& place, BlockKind kind)
       : downsample_(projection(place, place.planes * expansion_of(kind))) {
-    if (kind == Block::kBasic) {
+    if (kind == BlockKind::kBasic) {
       add(place.planes, square_conv(place.in, place.planes, 3, place.stride));
       add(place.planes, square_conv(place.planes, place.planes, 3, 1));
     } else {
@@ -89,7 +89,8 @@ class ResidualBlock final : public nn::ModuleHolder<BlockImpl> {
   using nn::ModuleHolder<BlockImpl>::ModuleHolder;
 };
 
-/// Makes stage `index`.  Its first block widens and, except in stage 0, halves the image.
+/// Makes stage `index`.  Its first block sets the stage's number of channels and, except in stage
+/// 0, halves the image.
 nn::Sequential make_stage(const ResNetShape& shape, std::size_t index, int& in) {
   const int planes = 64 << index;
   nn::Sequential stage;
@@ -129,8 +130,8 @@ class ResNet final : public Classifier {
   }
 
  private:
-  /// Initializes as He et al., ICCV 2015, arXiv:1502.01852, by fan out.  Batch norm, at (1, 0), and
-  /// the last layer keep libtorch's defaults.
+  /// Initializes convolutions by fan-out, as He et al., ICCV 2015, arXiv:1502.01852.  Batch norms
+  /// (weight 1, bias 0) and the last layer keep libtorch's defaults.
   void initialize() {
     for (const auto& module : modules(/*include_self=*/false)) {
       if (auto* conv = module->as<nn::Conv2dImpl>()) {

@@ -37,7 +37,7 @@ double gamma(double alpha, Random& random) {
   }
 }
 
-std::vector<std::int64_t> permuted(std::int64_t count, Random& random) {
+std::vector<std::int64_t> random_permutation(std::int64_t count, Random& random) {
   std::vector<std::int64_t> order(static_cast<std::size_t>(count));
   std::iota(order.begin(), order.end(), std::int64_t{0});
   shuffle(std::span(order), random);
@@ -45,8 +45,8 @@ std::vector<std::int64_t> permuted(std::int64_t count, Random& random) {
 }
 
 /// Draws a group in proportion to its share, from the groups that have samples left.
-std::size_t drawn(const std::vector<double>& shares,
-                  const std::vector<std::vector<std::int64_t>>& left, Random& random) {
+std::size_t draw_group(const std::vector<double>& shares,
+                       const std::vector<std::vector<std::int64_t>>& left, Random& random) {
   double total = 0;
   for (std::size_t g = 0; g < shares.size(); ++g) {
     total += left[g].empty() ? 0 : shares[g];
@@ -76,7 +76,7 @@ std::vector<std::vector<std::int64_t>> split_samples(const std::vector<std::int6
     throw UsageError(fmt::format("{} samples are too few for {} ranks", groups.size(), ranks));
   }
   Random random(seed, kSplitStream);
-  const auto order = permuted(std::ssize(groups), random);
+  const auto order = random_permutation(std::ssize(groups), random);
   std::vector<std::vector<std::int64_t>> shards(static_cast<std::size_t>(ranks));
   const std::optional<double> alpha = plan::dirichlet_alpha(split);
   PACELINE_CHECK(alpha.has_value());  // the experiment was checked before
@@ -103,7 +103,7 @@ std::vector<std::vector<std::int64_t>> split_samples(const std::vector<std::int6
       shares.push_back(gamma(*alpha, random) + 1e-12);
     }
     for (std::int64_t i = 0; i < share; ++i) {
-      auto& samples = left[drawn(shares, left, random)];
+      auto& samples = left[draw_group(shares, left, random)];
       shard.push_back(samples.back());
       samples.pop_back();
     }
@@ -118,7 +118,7 @@ const std::vector<std::int64_t>& BatchOrder::permutation(std::int64_t epoch) {
   if (epoch != epoch_) {
     Random random(seed_, kOrderStream + (static_cast<std::uint64_t>(rank_) << 40U));
     random.seek(static_cast<std::uint64_t>(epoch) << 32U);
-    kept_ = permuted(samples_, random);
+    kept_ = random_permutation(samples_, random);
     epoch_ = epoch;
   }
   return kept_;

@@ -72,7 +72,7 @@ std::shared_ptr<Network> mlp(const NetworkOptions& options) {
   return make_mlp(1, width, options);
 }
 
-template <Block block, int one, int two, int three, int four, int groups = 1,
+template <BlockKind block, int one, int two, int three, int four, int groups = 1,
           int width_per_group = 64>
 std::shared_ptr<Network> residual(const NetworkOptions& options) {
   return make_resnet({.block = block,
@@ -101,19 +101,19 @@ NetworkInfo digits_row(std::string_view name, std::string_view summary, int clas
 std::vector<NetworkInfo> image_networks() {
   return {
       imagenet_row("resnet18", "residual network, basic blocks",
-                   residual<Block::kBasic, 2, 2, 2, 2>),
+                   residual<BlockKind::kBasic, 2, 2, 2, 2>),
       imagenet_row("resnet34", "residual network, basic blocks",
-                   residual<Block::kBasic, 3, 4, 6, 3>),
+                   residual<BlockKind::kBasic, 3, 4, 6, 3>),
       imagenet_row("resnet50", "residual network v1.5, bottlenecks",
-                   residual<Block::kBottleneck, 3, 4, 6, 3>),
+                   residual<BlockKind::kBottleneck, 3, 4, 6, 3>),
       imagenet_row("resnet101", "residual network v1.5, bottlenecks",
-                   residual<Block::kBottleneck, 3, 4, 23, 3>),
+                   residual<BlockKind::kBottleneck, 3, 4, 23, 3>),
       imagenet_row("resnet152", "residual network v1.5, bottlenecks",
-                   residual<Block::kBottleneck, 3, 8, 36, 3>),
+                   residual<BlockKind::kBottleneck, 3, 8, 36, 3>),
       imagenet_row("resnext50_32x4d", "ResNeXt, 32 groups of width 4",
-                   residual<Block::kBottleneck, 3, 4, 6, 3, 32, 4>),
+                   residual<BlockKind::kBottleneck, 3, 4, 6, 3, 32, 4>),
       imagenet_row("resnext101_32x8d", "ResNeXt, 32 groups of width 8",
-                   residual<Block::kBottleneck, 3, 4, 23, 3, 32, 8>),
+                   residual<BlockKind::kBottleneck, 3, 4, 23, 3, 32, 8>),
       imagenet_row("vgg16", "13 convolutions, 3 linear layers, dropout", make_vgg16),
       digits_row("lenet", "LeNet-5 with ReLU and max pooling, no batch norm", kDigitClasses,
                  make_lenet),
@@ -159,12 +159,13 @@ const std::vector<NetworkInfo>& networks() {
   return table;
 }
 
-Sample sample_of(const NetworkInfo& info, const NetworkOptions& options) {
-  return std::visit([&](const auto& own) -> Sample { return complete(own, options); }, info.sample);
+SampleShape sample_of(const NetworkInfo& info, const NetworkOptions& options) {
+  return std::visit([&](const auto& own) -> SampleShape { return complete(own, options); },
+                    info.sample);
 }
 
 std::shared_ptr<Network> NetworkInfo::make(NetworkOptions options) const {
-  const Sample completed = sample_of(*this, options);
+  const SampleShape completed = sample_of(*this, options);
   if (const auto* image = std::get_if<ImageSample>(&completed)) {
     options.image_size = image->side;
     options.classes = image->classes;

@@ -66,7 +66,7 @@ bool ends_residual_branch(Network& network, const std::string& name) {
 
 std::shared_ptr<Network> make_network(const NetworkInfo& info, const NetworkOptions& options,
                                       std::uint64_t seed) {
-  static std::mutex turn;  // torch draws from one generator of the process
+  static std::mutex turn;  // because all threads draw from torch's one generator
   const std::scoped_lock lock(turn);
   torch::manual_seed(seed);
   return info.make(options);
@@ -77,13 +77,14 @@ void fill_by_formula(Network& network, std::uint64_t seed) {
     const std::uint32_t stream = stream_of({low(seed), high(seed), stream_of(name)});
     if (parameter.dim() > 1) {
       const double bound = std::sqrt(6.0 / fan_in(parameter));
-      return tabulate<float>(parameter.sizes(),
-                             [=](std::uint32_t i) { return (2 * unit_at(stream, i) - 1) * bound; });
+      return tabulate<float>(parameter.sizes(), [=](std::uint32_t i) {
+        return (2 * uniform_unit_at(stream, i) - 1) * bound;
+      });
     }
     const double center = is_scale(name) ? 1 : 0;
     const double factor = ends_residual_branch(network, name) ? kBranchScale : 1;
     return tabulate<float>(parameter.sizes(), [=](std::uint32_t i) {
-      return factor * (center + 0.125 * (2 * unit_at(stream, i) - 1));
+      return factor * (center + 0.125 * (2 * uniform_unit_at(stream, i) - 1));
     });
   });
 }
@@ -94,7 +95,7 @@ void fill_with_integers(Network& network, std::uint64_t seed) {
     const double density =
         parameter.dim() > 1 ? std::min(1.0, kNonZeroPerUnit / fan_in(parameter)) : 1.0;
     return tabulate<float>(parameter.sizes(), [=](std::uint32_t i) {
-      const double unit = unit_at(stream, i);
+      const double unit = uniform_unit_at(stream, i);
       return unit < density / 2 ? -1 : unit < density ? 1 : 0;
     });
   });

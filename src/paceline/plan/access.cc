@@ -6,12 +6,13 @@
 namespace paceline::plan {
 namespace {
 
-/// Appends the touches of an op, by the kind of its work; empty slices are left out.
-struct Collector {
+/// Appends the ranges that an op reads and writes; each operator() handles one kind of op.  Empty
+/// slices are left out.
+struct AccessCollector {
   const std::vector<std::vector<Slice>>& values;
   const std::vector<Slice>& statistics;
-  const std::vector<Placement>& parameters;
-  std::vector<Touch>& touches;
+  const std::vector<ParameterPlacement>& parameters;
+  std::vector<AccessedRange>& touches;
 
   void read(const Slice& slice, Step slack = 0) { add(slice, false, slack); }
   void write(const Slice& slice, Step slack = 0) { add(slice, true, slack); }
@@ -31,7 +32,7 @@ struct Collector {
     }
   }
   void operator()(const Backward& backward) {
-    const Placement& parameter = parameters[index_of(backward.parameter)];
+    const ParameterPlacement& parameter = parameters[index_of(backward.parameter)];
     read(parameter.value);
     if (backward.micro > 0) {
       read(parameter.gradient);
@@ -69,21 +70,21 @@ Accesses::Accesses(const ModelShape& model, const Setup& setup)
   }
 }
 
-void Accesses::of(const Op& op, std::vector<Touch>& touches) const {
+void Accesses::of(const Op& op, std::vector<AccessedRange>& touches) const {
   touches.clear();
-  std::visit(Collector{values_, statistics_, parameters_, touches}, op.work);
+  std::visit(AccessCollector{values_, statistics_, parameters_, touches}, op.work);
 }
 
 std::vector<std::vector<Slice>> touched_ranges(
     const Planner& planner, const PlanInput& input, const Setup& setup,
-    const std::function<bool(const Op&, const Touch&)>& counts) {
+    const std::function<bool(const Op&, const AccessedRange&)>& counts) {
   const Accesses accesses(input.model, setup);
   std::vector<std::vector<Slice>> ranges(setup.buffers.size());
-  std::vector<Touch> touches;
+  std::vector<AccessedRange> touches;
   for (const Variant variant : variants_of(planner, input)) {
     for (const Op& op : planner.plan(input, setup, variant).ops) {
       accesses.of(op, touches);
-      for (const Touch& touch : touches) {
+      for (const AccessedRange& touch : touches) {
         if (!counts || counts(op, touch)) {
           ranges[index_of(touch.slice.buffer)].push_back(touch.slice);
         }
@@ -106,7 +107,7 @@ std::vector<std::vector<Slice>> touched_ranges(
   return ranges;
 }
 
-Step largest_slack(const CommPlan& plan) {
+Step largest_slack_steps(const CommPlan& plan) {
   Step largest = 0;
   for (const Op& op : plan.ops) {
     if (const auto* kernel = std::get_if<Kernel>(&op.work)) {

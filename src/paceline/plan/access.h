@@ -10,7 +10,7 @@
 namespace paceline::plan {
 
 /// One range that an op reads or writes.
-struct Touch {
+struct AccessedRange {
   Slice slice;
   bool write = false;
   Step slack = 0;
@@ -18,35 +18,35 @@ struct Touch {
 
 /// The ranges that ops read and write, under one setup.
 ///
-/// Forward(m) reads the values of m's parameters and writes m's statistics where the setup has
-/// them; Backward(p) reads p's value and writes its gradient, which micro-batches after the first
-/// also read.
+/// Forward of a module reads the values of its parameters and writes its statistics if the setup
+/// has a buffer for them.  Backward of a parameter reads its value and writes its gradient, which
+/// micro-batches after the first also read.
 class Accesses {
  public:
   Accesses(const ModelShape& model, const Setup& setup);
 
   /// Replaces the contents of `touches` by the ranges that `op` reads and writes; empty slices are
   /// left out.
-  void of(const Op& op, std::vector<Touch>& touches) const;
+  void of(const Op& op, std::vector<AccessedRange>& touches) const;
 
  private:
   std::vector<std::vector<Slice>> values_;  // values of the parameters of each module
-  std::vector<Slice> statistics_;           // of each module; empty if the setup has none
-  std::vector<Placement> parameters_;
+  std::vector<Slice> statistics_;           // by module; empty if the setup has no statistics
+  std::vector<ParameterPlacement> parameters_;
 };
 
-/// The ranges that a rank reads or writes in any variant of its plan: by buffer, disjoint and in
-/// ascending order.  Ranges that overlap or adjoin are merged.  `counts` selects the touches to
-/// include; an empty function includes all.
+/// Returns, for each buffer, the ranges that a rank reads or writes in any variant of its plan,
+/// disjoint and in ascending order.  Ranges that overlap or adjoin are merged.  `counts` selects
+/// the accesses to include; an empty function includes all.
 std::vector<std::vector<Slice>> touched_ranges(
     const Planner& planner, const PlanInput& input, const Setup& setup,
-    const std::function<bool(const Op&, const Touch&)>& counts = {});
+    const std::function<bool(const Op&, const AccessedRange&)>& counts = {});
 
-/// The largest slack of all accesses of the plan's kernels.
-Step largest_slack(const CommPlan& plan);
+/// Returns the largest Access::slack of the plan's kernels, in steps.
+Step largest_slack_steps(const CommPlan& plan);
 
 /// Whether an access of the plan has slack.  The result of the plan then depends on timing.
-inline bool has_slack(const CommPlan& plan) { return largest_slack(plan) > 0; }
+inline bool has_slack(const CommPlan& plan) { return largest_slack_steps(plan) > 0; }
 
 inline bool overlap(const Slice& left, const Slice& right) {
   return left.buffer == right.buffer && left.begin < right.begin + right.count &&

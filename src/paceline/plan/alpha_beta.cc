@@ -11,7 +11,7 @@
 namespace paceline::plan {
 namespace {
 
-Picoseconds time_on(const AlphaBetaTime& line, std::string_view what, std::int64_t bytes) {
+Picoseconds checked_time_on(const AlphaBetaTime& line, std::string_view what, std::int64_t bytes) {
   if (!line.known()) {
     throw UsageError(fmt::format(
         "the alpha-beta model says nothing of {}, by whose times the strategy decides", what));
@@ -66,14 +66,14 @@ const AlphaBetaTime& AlphaBeta::of(Pattern pattern) const {
 }
 
 Picoseconds AlphaBeta::time(Pattern pattern, std::int64_t bytes) const {
-  return time_on(of(pattern), name_of(pattern), bytes);
+  return checked_time_on(of(pattern), name_of(pattern), bytes);
 }
 
 Picoseconds AlphaBeta::message_time(std::int64_t bytes) const {
-  return time_on(message, "messages", bytes);
+  return checked_time_on(message, "messages", bytes);
 }
 
-AlphaBeta start_up_times_of(AlphaBeta model) {
+AlphaBeta start_up_model_of(AlphaBeta model) {
   for (AlphaBetaTime* line : {&model.all_reduce, &model.reduce_scatter, &model.all_gather,
                               &model.broadcast, &model.message}) {
     for (AlphaBetaPiece& piece : line->pieces) {
@@ -83,7 +83,7 @@ AlphaBeta start_up_times_of(AlphaBeta model) {
   return model;
 }
 
-AlphaBetaTime line_of(double alpha_seconds, double beta_seconds_per_byte) {
+AlphaBetaTime alpha_beta_time_of(double alpha_seconds, double beta_seconds_per_byte) {
   return {
       {{.alpha = picoseconds_of(alpha_seconds), .beta_ps_per_byte = beta_seconds_per_byte * 1e12}}};
 }

@@ -34,7 +34,7 @@ struct AlphaBetaTime {
 /// is that of an operation that is alone on the network.  The payload of a collective is the longer
 /// of its two sides, as in wire_bytes().
 struct AlphaBeta {
-  std::string origin;  // who measured it and on what, for messages
+  std::string origin;  // who measured the times on which hardware, for messages
   Rank world = 0;      // number of ranks for which the times are valid
   AlphaBetaTime all_reduce{}, reduce_scatter{}, all_gather{}, broadcast{};
   AlphaBetaTime message{};  // of one message between two ranks
@@ -51,16 +51,16 @@ struct AlphaBeta {
   Picoseconds message_time(std::int64_t bytes) const;
 };
 
-/// Returns the model with every beta set to 0, which leaves the start-up times alone.
-AlphaBeta start_up_times_of(AlphaBeta model);
+/// Returns the model with every beta set to 0, so that all times are start-up times.
+AlphaBeta start_up_model_of(AlphaBeta model);
 
 /// Returns a model of one piece, from alpha in seconds and beta in seconds per byte.
-AlphaBetaTime line_of(double alpha_seconds, double beta_seconds_per_byte);
+AlphaBetaTime alpha_beta_time_of(double alpha_seconds, double beta_seconds_per_byte);
 
 /// Converts pieces with the fields `from_bytes`, `alpha_s` and `beta_s_per_byte`, which fits and
 /// records have.
 template <class Piece>
-AlphaBetaTime line_of(const std::vector<Piece>& pieces) {
+AlphaBetaTime alpha_beta_time_of(const std::vector<Piece>& pieces) {
   AlphaBetaTime line;
   for (const Piece& piece : pieces) {
     line.pieces.push_back({.from_bytes = static_cast<std::int64_t>(piece.from_bytes),

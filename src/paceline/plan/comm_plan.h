@@ -27,14 +27,14 @@ using Elements = std::int64_t;
 using OpIndex = std::int32_t;
 
 enum class ParameterId : std::int32_t {};
-enum class ModuleId : std::int32_t {};  // a module that forward enters through a gate
+enum class ModuleId : std::int32_t {};  // a module before whose forward pass executors may wait
 enum class BufferId : std::int32_t {};
 enum class CommunicatorId : std::int32_t {};
 
 /// kF8 stands for any type of 8 bits per number.  Plans with it serve to predict times; no executor
 /// performs them.
 enum class DType : std::uint8_t { kF32, kF64, kF16, kBF16, kF8, kI8, kI32, kI64 };
-enum class Initial : std::uint8_t { kZero, kOne, kParameters };
+enum class InitialValue : std::uint8_t { kZero, kOne, kParameters };
 
 /// A contiguous part of a buffer, such as a bucket, a tensor, a partition or a shard.
 struct Slice {
@@ -50,21 +50,21 @@ struct Buffer {
   DType dtype = DType::kF32;
   Elements elements = 0;              // the capacity if the length varies
   std::optional<Elements> typical{};  // typical length if slices are ragged (plan/ragged.h)
-  std::optional<Slice> stands_for{};  // slice whose tensor shapes and weight-decay groups apply
-  Initial initial = Initial::kZero;
+  std::optional<Slice> stands_for{};  // slice whose tensors and weight-decay groups it has
+  InitialValue initial = InitialValue::kZero;
   std::string_view performer{};  // owner of the memory if not the executor
 };
 
 /// The slices of a parameter's value and gradient.  Neighboring placements can be fused.
-struct Placement {
+struct ParameterPlacement {
   Slice value, gradient;
 };
 
 /// How the ops of a communicator are issued (plan/issue_rule.h).
 enum class IssueOrder : std::uint8_t {
   kProgram,   // in program order
-  kPriority,  // in the order that the first member picks
-  kAsReady    // exchanges only, each as soon as it is ready
+  kPriority,  // in the order that the first member of the group chooses
+  kAsReady    // exchanges only: each rank issues its ops as they become ready
 };
 
 /// A group of ranks with an issue order and a limit of bytes in flight.  One id may stand for
@@ -80,8 +80,8 @@ struct Communicator {
 /// The buffers, placements and communicators that all variants share.  They are allocated and
 /// connected before step 0.
 struct Setup {
-  std::vector<Placement> parameters;  // indexed by ParameterId
-  std::vector<Slice> statistics;      // indexed by ModuleId; Forward updates them
+  std::vector<ParameterPlacement> parameters;  // indexed by ParameterId
+  std::vector<Slice> statistics;               // indexed by ModuleId; Forward updates them
   std::vector<Buffer> buffers;
   std::vector<Communicator> communicators;  // the same number on every rank
 };
@@ -96,7 +96,7 @@ struct Forward {  // reads the module's parameter values
   int micro = 0;
 };
 
-struct Backward {  // reads the value; micro 0 writes the gradient, later ones add
+struct Backward {  // reads the value; micro-batch 0 writes the gradient, others add to it
   ParameterId parameter{};
   int micro = 0;
 };
@@ -132,7 +132,7 @@ struct Kernel {
 
 struct Op {
   std::variant<Forward, Backward, Collective, Exchange, Kernel> work;
-  std::vector<OpIndex> after{};  // earlier ops to wait for besides hazards (throttles)
+  std::vector<OpIndex> after{};  // earlier ops to wait for without a data dependency
   std::int32_t priority = 0;     // smaller goes first
   std::string_view performer{};  // who issues the op if not the executor
 };
@@ -162,19 +162,20 @@ struct Symmetry {
   Rank movable = 1;  // 1: ranks within a block keep their positions
   bool in_any_order = false;
 
-  /// The first of the positions that the rank at position `place` of a block may move to.
-  constexpr Rank first_place(Rank place) const {
+  /// Returns the first of the positions within a block to which the rank at position `place` may
+  /// move.
+  constexpr Rank first_exchangeable_position(Rank place) const {
     return place < block - movable ? place : block - movable;
   }
 };
 
 /// The first `count` ranks, in blocks of `block`, may be permuted.
-constexpr Symmetry any_order(Rank count, Rank block = 1, Rank movable = 1) {
+constexpr Symmetry symmetry_in_any_order(Rank count, Rank block = 1, Rank movable = 1) {
   return {.count = count, .block = block, .movable = movable, .in_any_order = true};
 }
 
 /// The first `count` ranks, in blocks of `block`, may be rotated.
-constexpr Symmetry in_a_ring(Rank count, Rank block = 1, Rank movable = 1) {
+constexpr Symmetry symmetry_in_a_ring(Rank count, Rank block = 1, Rank movable = 1) {
   return {.count = count, .block = block, .movable = movable};
 }
 

@@ -27,7 +27,7 @@ std::int64_t expected_bytes(const Setup& setup, const std::vector<Message>& mess
   return bytes;
 }
 
-void book(Cost& cost, std::string_view kind, std::int64_t bytes) {
+void record_traffic(Cost& cost, std::string_view kind, std::int64_t bytes) {
   Traffic& traffic = cost.by_pattern[std::string(kind)];
   traffic.bytes += bytes;
   traffic.calls += 1;
@@ -47,12 +47,12 @@ Cost cost(const Setup& setup, const CommPlan& plan, Rank rank) {
     if (const auto* collective = std::get_if<Collective>(&op.work)) {
       const Communicator& on = setup.communicators[index_of(collective->on)];
       PACELINE_CHECK(on.members.contains(rank));
-      book(total, name_of(collective->pattern),
-           wire_bytes(collective->pattern, payload_bytes(setup, op),
-                      static_cast<std::int64_t>(on.members.size())));
+      record_traffic(total, name_of(collective->pattern),
+                     wire_bytes(collective->pattern, payload_bytes(setup, op),
+                                static_cast<std::int64_t>(on.members.size())));
     } else if (const auto* exchange = std::get_if<Exchange>(&op.work)) {
       for (const Message& message : exchange->sends) {
-        book(total, kMessageOperation, expected_bytes(setup, message.slice));
+        record_traffic(total, kMessageOperation, expected_bytes(setup, message.slice));
       }
     }
   }

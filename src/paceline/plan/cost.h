@@ -26,14 +26,15 @@ struct Cost {
   std::int64_t memory_bytes = 0;              // all buffers except values and gradients
 };
 
-/// Sums the closed forms of plan/wire_bytes.h over the plan.  A message counts its size at the
-/// sender, which is the typical size if the length varies.
+/// Sums the bytes that the rank sends, by the formulas of plan/wire_bytes.h, over the plan.  A
+/// message counts with its size at the sender; if its length varies, with the typical size.
 Cost cost(const Setup& setup, const CommPlan& plan, Rank rank);
 
 /// Whether the plan has communication.
 bool communicates(const CommPlan& plan);
 
-/// Whether some ops are issued by a performer, not by the plan's executor.
+/// Whether some ops are issued by other code than the plan's executor (Op::performer), such as
+/// PyTorch's Reducer.
 bool has_performer(const CommPlan& plan);
 
 /// The payload of a collective, or the bytes of all messages that an exchange sends and receives.

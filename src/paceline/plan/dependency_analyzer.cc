@@ -47,8 +47,8 @@ void sort_unique(std::vector<Edge>& refs) {
 DependencyAnalyzer::DependencyAnalyzer(const ModelShape& model, const Setup& setup)
     : accesses_(model, setup) {
   for (const Buffer& buffer : setup.buffers) {
-    Space space;
-    space.segments.emplace(0, Segment{buffer.elements, {}});
+    BufferHistory space;
+    space.segments.emplace(0, SegmentHistory{buffer.elements, {}});
     spaces_.push_back(std::move(space));
   }
 }
@@ -84,13 +84,13 @@ Dependencies DependencyAnalyzer::open(Step step, const CommPlan& plan) {
 
 /// Visits the segments that make up `slice`, after cutting segments at its ends.
 template <class Visit>
-void DependencyAnalyzer::each_segment(const Slice& slice, Visit visit) {
+void DependencyAnalyzer::visit_segments(const Slice& slice, Visit visit) {
   auto& segments = spaces_[index_of(slice.buffer)].segments;
   const Elements end = slice.begin + slice.count;
   for (const Elements cut : {slice.begin, end}) {
     const auto at = std::prev(segments.upper_bound(cut));
     if (at->first < cut && cut < at->second.end) {
-      Segment right = at->second;
+      SegmentHistory right = at->second;
       at->second.end = cut;
       segments.emplace_hint(std::next(at), cut, std::move(right));
     }
@@ -102,8 +102,8 @@ void DependencyAnalyzer::each_segment(const Slice& slice, Visit visit) {
 }
 
 void DependencyAnalyzer::find(Edge me, std::vector<Edge>& waits, std::vector<Edge>& excludes) {
-  for (const Touch& touch : touches_) {
-    each_segment(touch.slice, [&](const Segment& segment) {
+  for (const AccessedRange& touch : touches_) {
+    visit_segments(touch.slice, [&](const SegmentHistory& segment) {
       for (const Entry& entry : segment.entries) {
         if (!touch.write && !entry.write) {
           continue;
@@ -119,10 +119,10 @@ void DependencyAnalyzer::find(Edge me, std::vector<Edge>& waits, std::vector<Edg
 void DependencyAnalyzer::remember(Edge me) {
   // Writes come first, so that an element which the op reads and writes needs one entry only.
   std::stable_partition(touches_.begin(), touches_.end(),
-                        [](const Touch& touch) { return touch.write; });
-  for (const Touch& touch : touches_) {
+                        [](const AccessedRange& touch) { return touch.write; });
+  for (const AccessedRange& touch : touches_) {
     const Step slack = spaces_[index_of(touch.slice.buffer)].slack;
-    each_segment(touch.slice, [&](Segment& segment) {
+    visit_segments(touch.slice, [&](SegmentHistory& segment) {
       const bool known = std::ranges::any_of(segment.entries, [&](const Entry& entry) {
         return entry.who == me && (entry.write || !touch.write) && entry.slack <= touch.slack;
       });
@@ -134,10 +134,10 @@ void DependencyAnalyzer::remember(Edge me) {
   }
 }
 
-/// Drops the entries for which the newest write that all later ops wait for has itself waited.
-/// With a largest slack of `slack`, every op from step `now` on waits for the writes of steps up to
-/// `now` - `slack`.
-void DependencyAnalyzer::drop_covered(Segment& segment, Step now, Step slack) {
+/// Finds the newest write that all later ops wait for, and drops the entries that this write has
+/// itself waited for.  With a largest slack of `slack`, every op from step `now` on waits for the
+/// writes of steps up to `now` - `slack`.
+void DependencyAnalyzer::drop_covered(SegmentHistory& segment, Step now, Step slack) {
   auto& entries = segment.entries;
   const auto newest = std::find_if(entries.rbegin(), entries.rend(), [&](const Entry& entry) {
     return entry.write && now - entry.who.step >= slack;
@@ -162,7 +162,7 @@ void DependencyAnalyzer::forget_before(Step step) {
     forget_all();
     return;
   }
-  for (Space& space : spaces_) {
+  for (BufferHistory& space : spaces_) {
     for (auto& [begin, segment] : space.segments) {
       std::erase_if(segment.entries, [&](const Entry& entry) { return entry.who.step < step; });
     }
@@ -170,12 +170,12 @@ void DependencyAnalyzer::forget_before(Step step) {
 }
 
 void DependencyAnalyzer::forget_all() {
-  for (Space& space : spaces_) {
+  for (BufferHistory& space : spaces_) {
     const Elements end = space.segments.rbegin()->second.end;
     space.segments.clear();
-    space.segments.emplace(0, Segment{end, {}});
+    space.segments.emplace(0, SegmentHistory{end, {}});
   }
-  width_ = 0;
+  words_per_step_ = 0;
   for (BitRows* rows : {&behind_, &previous_behind_}) {
     *rows = {};
   }
@@ -186,7 +186,7 @@ void DependencyAnalyzer::forget_all() {
 
 void DependencyAnalyzer::shift(Step by) {
   step_ += by;
-  for (Space& space : spaces_) {
+  for (BufferHistory& space : spaces_) {
     for (auto& [begin, segment] : space.segments) {
       for (Entry& entry : segment.entries) {
         entry.who.step += by;
@@ -197,13 +197,14 @@ void DependencyAnalyzer::shift(Step by) {
 
 // The comparison omits previous_behind_, because the next step does not read it.
 bool DependencyAnalyzer::has_same_history(const DependencyAnalyzer& other) const {
-  return step_ == other.step_ && spaces_ == other.spaces_ && width_ == other.width_ &&
-         behind_ == other.behind_ && before_phase_ == other.before_phase_ && phase_ == other.phase_;
+  return step_ == other.step_ && spaces_ == other.spaces_ &&
+         words_per_step_ == other.words_per_step_ && behind_ == other.behind_ &&
+         before_phase_ == other.before_phase_ && phase_ == other.phase_;
 }
 
 std::size_t DependencyAnalyzer::history_size() const {
   std::size_t size = 0;
-  for (const Space& space : spaces_) {
+  for (const BufferHistory& space : spaces_) {
     for (const auto& [begin, segment] : space.segments) {
       size += segment.entries.size();
     }
@@ -224,17 +225,17 @@ void DependencyAnalyzer::start_step(Step step, const CommPlan& plan) {
   }
   const bool follows = step == step_ + 1;
   previous_behind_ = std::move(behind_);
-  const std::size_t previous_width = follows ? width_ : 0;
+  const std::size_t previous_width = follows ? words_per_step_ : 0;
   std::vector<std::uint64_t> model_work(previous_width);
   if (follows) {
-    unite(model_work, std::span(before_phase_).first(width_));
-    unite(model_work, std::span(phase_).first(width_));
+    unite(model_work, std::span(before_phase_).first(words_per_step_));
+    unite(model_work, std::span(phase_).first(words_per_step_));
   }
   step_ = step;
-  width_ = (plan.ops.size() + kWordBits - 1) / kWordBits;
-  behind_.stride = width_ + previous_width;
+  words_per_step_ = (plan.ops.size() + kWordBits - 1) / kWordBits;
+  behind_.stride = words_per_step_ + previous_width;
   behind_.words.assign(behind_.stride * plan.ops.size(), 0);
-  before_phase_.assign(width_, 0);
+  before_phase_.assign(words_per_step_, 0);
   before_phase_.insert(before_phase_.end(), model_work.begin(), model_work.end());
   phase_.assign(behind_.stride, 0);
   phase_id_ = -1;
@@ -262,7 +263,7 @@ void DependencyAnalyzer::finish_op(const Op& op, std::size_t index) {
 /// Removes the waits that follow from other waits; checks the newest waits first.
 void DependencyAnalyzer::reduce(std::size_t index, std::vector<Edge>& waits) {
   const auto mine = behind_.row(index);
-  const auto previous = mine.subspan(width_);
+  const auto previous = mine.subspan(words_per_step_);
   std::vector<Edge> kept;
   for (auto it = waits.rbegin(); it != waits.rend(); ++it) {
     const auto op = static_cast<std::size_t>(it->op);

@@ -23,8 +23,8 @@ struct Edge {
 
 /// The waits and exclusions of a step's ops, by op index; each list is sorted.
 struct Dependencies {
-  std::vector<std::vector<Edge>> waits_for;  // ops that must be complete before the issue
-  std::vector<std::vector<Edge>> excludes;   // ops that must not run at the same time
+  std::vector<std::vector<Edge>> waits_for;  // ops that must be complete before this op is issued
+  std::vector<std::vector<Edge>> excludes;   // ops that must not run at the same time as this op
 };
 
 /// Derives, step after step, which ops wait for which from the elements that they read and write
@@ -45,9 +45,9 @@ class DependencyAnalyzer {
   /// Returns the dependencies of step `step`, which must be after the last opened step.
   Dependencies open(Step step, const CommPlan& plan);
 
-  /// Tells the analyzer that every op of the steps before `step` is complete.  Later dependencies
-  /// do not name these ops, and their history is dropped.  Without this call the history of
-  /// elements that are read and never written grows without bound.
+  /// Drops the history of the steps before `step`, whose ops must all be complete.  Later
+  /// dependencies do not name these ops.  Without this call the history of elements that are read
+  /// and never written grows without bound.
   void forget_before(Step step);
 
   /// Adds `by` to the number of every step.
@@ -64,22 +64,22 @@ class DependencyAnalyzer {
   struct Entry {
     Edge who;
     bool write = false;
-    bool floor = false;  // implies the waits for dropped entries, so no wait for it is omitted
+    bool floor = false;  // represents dropped entries too: ops wait for it whatever its slack
     Step slack = 0;
 
     friend bool operator==(const Entry&, const Entry&) = default;
   };
-  struct Segment {
+  struct SegmentHistory {
     Elements end = 0;
     std::vector<Entry> entries;
 
-    friend bool operator==(const Segment&, const Segment&) = default;
+    friend bool operator==(const SegmentHistory&, const SegmentHistory&) = default;
   };
-  struct Space {  // one buffer, cut into segments at the borders of all slices seen
-    std::map<Elements, Segment> segments;
-    Step slack = 0;  // largest slack of an access seen
+  struct BufferHistory {  // one buffer, cut into segments at the borders of all slices seen
+    std::map<Elements, SegmentHistory> segments;
+    Step slack = 0;  // largest slack of all accesses seen, in steps
 
-    friend bool operator==(const Space&, const Space&) = default;
+    friend bool operator==(const BufferHistory&, const BufferHistory&) = default;
   };
   /// One row of bits per op, in one allocation.
   struct BitRows {
@@ -93,25 +93,25 @@ class DependencyAnalyzer {
   };
 
   template <class Visit>
-  void each_segment(const Slice& slice, Visit visit);
+  void visit_segments(const Slice& slice, Visit visit);
   void find(Edge me, std::vector<Edge>& waits, std::vector<Edge>& excludes);
   void remember(Edge me);
   void forget_all();
-  static void drop_covered(Segment& segment, Step now, Step slack);
+  static void drop_covered(SegmentHistory& segment, Step now, Step slack);
   void start_step(Step step, const CommPlan& plan);
   void start_op(const Op& op, std::size_t index);
   void finish_op(const Op& op, std::size_t index);
   void reduce(std::size_t index, std::vector<Edge>& waits);
 
   Accesses accesses_;
-  std::vector<Space> spaces_;
-  std::vector<Touch> touches_;  // the current op's
+  std::vector<BufferHistory> spaces_;
+  std::vector<AccessedRange> touches_;  // the ranges that the current op accesses
 
   // For each op, one bit for every op that is known to be complete when it is issued.  The first
-  // width_ words of a row stand for ops of the same step, the other words for ops of the previous
-  // step.
+  // words_per_step_ words of a row stand for ops of the same step, the other words for ops of the
+  // previous step.
   Step step_ = -1;
-  std::size_t width_ = 0;
+  std::size_t words_per_step_ = 0;
   BitRows behind_;
   BitRows previous_behind_;                  // of the previous step; only the first words are used
   std::vector<std::uint64_t> before_phase_;  // ops that precede the current phase

@@ -8,7 +8,8 @@
 namespace paceline::plan {
 namespace {
 
-// Bounds the memory: plans that never repeat (random matchings) would fill it.
+// The largest number of cached histories.  Without a limit, plans that never repeat (random
+// matchings) would fill the memory.
 constexpr std::size_t kMostStates = 64;
 
 }  // namespace

@@ -31,11 +31,12 @@ class DependencyCache {
   /// forgets all steps, -1 all but the last opened one.
   void forget_before(Step step);
 
-  /// The number of times that dependencies have been derived.
+  /// The number of times that dependencies were not in the cache and have been derived.
   std::size_t derived() const { return derived_; }
 
  private:
-  // A history: an analyzer whose next step is step 0, and the histories that follow it.
+  // A node of the graph: the history of an analyzer whose next step is step 0, and the transitions
+  // to the histories that follow it.
   struct State {
     DependencyAnalyzer analyzer;
     struct Opened {

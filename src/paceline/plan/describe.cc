@@ -18,7 +18,7 @@ namespace {
 
 /// Returns the buffer whose tensor names describe ranges of `buffer`: the buffer whose layout it
 /// has, or `buffer` itself.
-BufferId named_by(const Setup& setup, BufferId buffer) {
+BufferId naming_buffer_of(const Setup& setup, BufferId buffer) {
   const auto& other = setup.buffers[index_of(buffer)].stands_for;
   return other.has_value() && other->begin == 0 ? other->buffer : buffer;
 }
@@ -31,7 +31,7 @@ struct NamedSlice {
 
 /// The tensor's name, with the range of its elements that lie in the slice if not all do, so that
 /// pieces of a tensor have different names.
-std::string part_of(const NamedSlice& named, const Slice& slice) {
+std::string tensor_part_text(const NamedSlice& named, const Slice& slice) {
   const Elements begin = std::max<Elements>(0, slice.begin - named.tensor.begin);
   const Elements end = std::min(named.tensor.count, slice.begin + slice.count - named.tensor.begin);
   return begin == 0 && end == named.tensor.count
@@ -107,7 +107,7 @@ struct Describer {
   }
 };
 
-/// Whether both ops are model work of the same kind, which one line describes together.
+/// Whether both ops are Forward, or both Backward, so that one line describes them together.
 bool same_kind_of_model_work(const Op& left, const Op& right) {
   return left.work.index() == right.work.index() && (std::holds_alternative<Forward>(left.work) ||
                                                      std::holds_alternative<Backward>(left.work));
@@ -130,7 +130,7 @@ std::string bytes_text(std::int64_t bytes) {
 }
 
 std::string describe(const Slice& slice, const ModelShape& model, const Setup& setup) {
-  const Slice named{named_by(setup, slice.buffer), slice.begin, slice.count};
+  const Slice named{naming_buffer_of(setup, slice.buffer), slice.begin, slice.count};
   std::optional<NamedSlice> first, last;
   for (std::size_t i = 0; i < setup.parameters.size(); ++i) {
     for (const Slice& tensor : {setup.parameters[i].value, setup.parameters[i].gradient}) {
@@ -152,9 +152,10 @@ std::string describe(const Slice& slice, const ModelShape& model, const Setup& s
     return all ? buffer.name
                : fmt::format("{}[{}..{})", buffer.name, slice.begin, slice.begin + slice.count);
   }
-  return first->tensor == last->tensor ? fmt::format("{} {}", buffer.name, part_of(*first, named))
-                                       : fmt::format("{} {} .. {}", buffer.name,
-                                                     part_of(*first, named), part_of(*last, named));
+  return first->tensor == last->tensor
+             ? fmt::format("{} {}", buffer.name, tensor_part_text(*first, named))
+             : fmt::format("{} {} .. {}", buffer.name, tensor_part_text(*first, named),
+                           tensor_part_text(*last, named));
 }
 
 std::string describe(const Op& op, const ModelShape& model, const Setup& setup) {

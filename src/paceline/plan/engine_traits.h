@@ -25,7 +25,7 @@ struct EngineTraits {
   bool one_issue_order = false;
   /// The engine has a thread for each message in flight, which waits for that message.
   bool thread_per_message = false;
-  std::string_view how_to_get{};  // how to get the engine, if a build may lack it
+  std::string_view install_hint{};  // how to get the engine, if a build may lack it
 
   constexpr bool moves(std::string_view device) const {
     return device == "cuda" ? moves_cuda : moves_cpu;
@@ -53,7 +53,7 @@ inline constexpr auto kEngines = std::to_array<EngineTraits>({
      .made_for = "cpu",
      .moves_cpu = true,
      .concurrent_collectives = 2,
-     .how_to_get = "`make mpi` installs Open MPI and builds with it"},
+     .install_hint = "`make mpi` installs Open MPI and builds with it"},
 });
 
 /// The row of `name`; null for an engine that is only simulated.

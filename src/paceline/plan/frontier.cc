@@ -98,7 +98,7 @@ std::vector<OpRef> Frontier::take_ready() {
   return taken;
 }
 
-std::vector<OpRef> Frontier::excluded_by(OpRef ref) const {
+std::vector<OpRef> Frontier::incomplete_exclusions_of(OpRef ref) const {
   std::vector<OpRef> others;
   const OpenStep* step = find(ref.step);
   PACELINE_CHECK(step != nullptr);
@@ -141,7 +141,7 @@ bool Frontier::leads_to_communication(OpRef ref) const {
          });
 }
 
-std::vector<OpRef> Frontier::incomplete_before(OpRef ref) const {
+std::vector<OpRef> Frontier::incomplete_waits_of(OpRef ref) const {
   const OpenStep* step = find(ref.step);
   PACELINE_CHECK(step != nullptr);
   std::vector<OpRef> before;

@@ -45,7 +45,7 @@ class Frontier {
 
   /// The ops before `ref` that are not complete and must not run at the same time as `ref`.  Later
   /// ops that `ref` excludes are not included.
-  std::vector<OpRef> excluded_by(OpRef ref) const;
+  std::vector<OpRef> incomplete_exclusions_of(OpRef ref) const;
 
   bool is_ready(OpRef ref) const;     // may start, has started or is complete
   bool is_enqueued(OpRef ref) const;  // is in a queue or complete
@@ -53,7 +53,7 @@ class Frontier {
   const Op& op(OpRef ref) const;
 
   /// The incomplete ops that `ref`, which must not be complete, waits for.
-  std::vector<OpRef> incomplete_before(OpRef ref) const;
+  std::vector<OpRef> incomplete_waits_of(OpRef ref) const;
 
   /// Whether every op of every open step is complete.
   bool idle() const { return steps_.empty(); }
@@ -65,8 +65,8 @@ class Frontier {
   std::vector<OpRef> chain(OpRef ref) const;
 
   /// The number of times that dependencies were derived.  It is below the number of steps if the
-  /// DependencyCache found known histories.
-  std::size_t derivations() const { return analyzer_.derived(); }
+  /// DependencyCache had the dependencies of some steps already.
+  std::size_t derivation_count() const { return analyzer_.derived(); }
 
   /// The earliest op that is not complete; `idle()` must be false.
   OpRef oldest() const;
@@ -76,8 +76,8 @@ class Frontier {
   struct OpenStep {
     Step step = 0;
     std::shared_ptr<const CommPlan> plan;
-    std::shared_ptr<const Dependencies> dependencies;  // with steps relative to this one
-    std::vector<std::int32_t> unmet;                   // by op: predecessors not enqueued yet
+    std::shared_ptr<const Dependencies> dependencies;  // their edges count steps from this one
+    std::vector<std::int32_t> unmet;                   // by op: number of predecessors not enqueued
     std::vector<State> state;
     std::vector<std::vector<OpRef>> successors;
     std::size_t remaining = 0;

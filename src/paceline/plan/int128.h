@@ -41,7 +41,7 @@ constexpr std::int64_t scaled_bytes(std::int64_t bytes, std::int64_t weight, std
 
 /// The picoseconds that `bytes` take at `bytes_per_s`, rounded up.
 constexpr Picoseconds wire_time(std::int64_t bytes, std::int64_t bytes_per_s) {
-  constexpr std::int64_t kSmall = 4'000'000;  // takes less than kEndOfTime even at 1 byte/s
+  constexpr std::int64_t kSmall = 4'000'000;  // bytes; they need less than kEndOfTime at 1 byte/s
   if (bytes < kSmall) {
     return (bytes * kPicosecondsPerSecond + bytes_per_s - 1) / bytes_per_s;
   }

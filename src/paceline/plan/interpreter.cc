@@ -9,15 +9,15 @@
 namespace paceline::plan {
 namespace {
 
-class InOrder {
+class InOrderInterpreter {
  public:
-  InOrder(const PlanWorld& world, Machine& machine, Sends sends)
+  InOrderInterpreter(const PlanWorld& world, Machine& machine, SendMode sends)
       : world_(world),
         machine_(machine),
         sends_(sends),
         position_(static_cast<std::size_t>(world.ranks()), 0),
-        sent_(position_.size(), false),
-        deposited_(world.messages().size(), false) {}
+        has_exchange_sent_(position_.size(), false),
+        is_message_sent_(world.messages().size(), false) {}
 
   void run() {
     bool moved = true;
@@ -84,12 +84,12 @@ class InOrder {
   bool deliver(Rank rank, const PlanWorld::Item& item, const Exchange& exchange) {
     const auto index = static_cast<std::size_t>(rank);
     bool moved = false;
-    if (!sent_[index]) {
+    if (!has_exchange_sent_[index]) {
       for (std::size_t s = 0; s < item.sends.size(); ++s) {
         machine_.send(rank, exchange.sends[s].slice, item.sends[s]);
-        deposited_[item.sends[s]] = true;
+        is_message_sent_[item.sends[s]] = true;
       }
-      sent_[index] = true;
+      has_exchange_sent_[index] = true;
       moved = !item.sends.empty();
     }
     if (missing_partner(item)) {
@@ -98,28 +98,29 @@ class InOrder {
     for (std::size_t s = 0; s < item.receives.size(); ++s) {
       machine_.receive(rank, exchange.receives[s].slice, item.receives[s]);
     }
-    sent_[index] = false;
+    has_exchange_sent_[index] = false;
     ++position(rank);
     return true;
   }
 
-  /// A rank whose message or receive the exchange waits for; nullopt if it can end.
+  /// Returns a rank that has not yet sent or received a message of the exchange; nullopt if the
+  /// exchange can complete.
   std::optional<Rank> missing_partner(const PlanWorld::Item& item) {
     for (const std::size_t message : item.receives) {
-      if (!deposited_[message]) {
+      if (!is_message_sent_[message]) {
         return world_.messages()[message].from;
       }
     }
     for (const std::size_t message : item.sends) {
       const PlanWorld::MatchedMessage& sent = world_.messages()[message];
-      if (sends_ == Sends::kWait && position(sent.to) < sent.receive_item) {
+      if (sends_ == SendMode::kWait && position(sent.to) < sent.receive_item) {
         return sent.to;
       }
     }
     return std::nullopt;
   }
 
-  /// A rank that `rank`, which cannot go on, waits for.
+  /// Returns a rank that `rank`, which is blocked, waits for.
   Rank blocker(Rank rank) {
     const PlanWorld::Item& item = world_.items(rank)[position(rank)];
     if (std::holds_alternative<Collective>(item.op->work)) {
@@ -138,7 +139,7 @@ class InOrder {
 
   std::string chain(Rank rank) {
     std::string text =
-        sends_ == Sends::kWait
+        sends_ == SendMode::kWait
             ? "the ranks wait for each other where each performs one operation at a time, in "
               "program order: "
             : "the plan blocks when its ops run one by one: ";
@@ -157,16 +158,16 @@ class InOrder {
 
   const PlanWorld& world_;
   Machine& machine_;
-  Sends sends_;
-  std::vector<std::size_t> position_;  // by rank: index of the next item
-  std::vector<bool> sent_;             // by rank: whether the next item has sent its messages
-  std::vector<bool> deposited_;        // by message: whether it has been sent
+  SendMode sends_;
+  std::vector<std::size_t> position_;    // by rank: index of the next item
+  std::vector<bool> has_exchange_sent_;  // by rank: whether the next item has sent its messages
+  std::vector<bool> is_message_sent_;    // by message: whether it has been sent
 };
 
 }  // namespace
 
-void interpret(const PlanWorld& world, Machine& machine, Sends sends) {
-  InOrder(world, machine, sends).run();
+void interpret(const PlanWorld& world, Machine& machine, SendMode sends) {
+  InOrderInterpreter(world, machine, sends).run();
 }
 
 }  // namespace paceline::plan

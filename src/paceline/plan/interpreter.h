@@ -31,9 +31,9 @@ class Machine {
   virtual void receive(Rank to, const Slice& slice, std::size_t message) = 0;
 };
 
-/// Whether an exchange that sends ends only when the receivers have reached their ends of its
-/// messages, as over an engine that performs one operation at a time.
-enum class Sends : std::uint8_t { kDoNotWait, kWait };
+/// Whether an exchange with sends completes only after each receiver has reached the exchange that
+/// receives the message, as with an engine that performs one operation at a time.
+enum class SendMode : std::uint8_t { kDoNotWait, kWait };
 
 /// Runs the steps of all ranks one op after the other.  The resulting memory defines the meaning of
 /// the plans.
@@ -41,6 +41,6 @@ enum class Sends : std::uint8_t { kDoNotWait, kWait };
 /// Every rank runs its ops in program order.  A collective runs when all its members have reached
 /// it.  A send leaves a copy, and a receive waits for that copy.  Throws PlanError, with the chain
 /// of ops that wait for each other, if no rank can go on.
-void interpret(const PlanWorld& world, Machine& machine, Sends sends = Sends::kDoNotWait);
+void interpret(const PlanWorld& world, Machine& machine, SendMode sends = SendMode::kDoNotWait);
 
 }  // namespace paceline::plan

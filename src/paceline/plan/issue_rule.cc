@@ -41,7 +41,7 @@ IssueRule::Number IssueRule::add(bool collective, std::int32_t priority, std::in
   if (collective) {
     ++collectives_;
     if (follows()) {
-      followed_.push_back(op);
+      followed_collectives_.push_back(op);
     }
   }
   return op;
@@ -50,14 +50,14 @@ IssueRule::Number IssueRule::add(bool collective, std::int32_t priority, std::in
 void IssueRule::ready(Number op) {
   Entry& entry = at(op);
   entry.ready = true;
-  if (is_choice(entry)) {
+  if (is_own_pick(entry)) {
     choices_of(entry).emplace(entry.priority, op);
   }
 }
 
 std::optional<IssueRule::Number> IssueRule::next() const {
   if (order_ == IssueOrder::kProgram) {
-    const bool goes = !entries_.empty() && can_go(entries_.front());
+    const bool goes = !entries_.empty() && can_be_issued(entries_.front());
     return goes ? std::optional(first_) : std::nullopt;
   }
   std::optional<Choice> best;
@@ -66,13 +66,13 @@ std::optional<IssueRule::Number> IssueRule::next() const {
       best = choice;
     }
   };
-  if (!counted_.empty() && !credit_is_spent()) {
-    consider(counted_.top());
+  if (!choices_with_bytes_.empty() && !credit_is_spent()) {
+    consider(choices_with_bytes_.top());
   }
-  if (!uncounted_.empty()) {
-    consider(uncounted_.top());
+  if (!choices_without_bytes_.empty()) {
+    consider(choices_without_bytes_.top());
   }
-  if (const auto picked = picked_op(); picked && can_go(at(*picked))) {
+  if (const auto picked = picked_op(); picked && can_be_issued(at(*picked))) {
     consider({at(*picked).priority, *picked});
   }
   return best ? std::optional(best->second) : std::nullopt;
@@ -83,14 +83,14 @@ void IssueRule::issue(Number op) {
   PACELINE_CHECK(entry.ready && !entry.issued);
   entry.issued = true;
   in_flight_bytes_ += entry.bytes;
-  if (is_choice(entry)) {
+  if (is_own_pick(entry)) {
     choices_of(entry).pop();
   } else if (order_ == IssueOrder::kPriority) {
     picks_.pop_front();
   }
   for (; !entries_.empty() && entries_.front().issued; ++first_) {
     if (follows() && entries_.front().collective) {
-      followed_.pop_front();
+      followed_collectives_.pop_front();
       ++first_collective_;
     }
     entries_.pop_front();
@@ -109,14 +109,15 @@ std::optional<IssueRule::Number> IssueRule::picked_op() const {
     return std::nullopt;
   }
   const auto place = static_cast<std::size_t>(picks_.front() - first_collective_);
-  return place < followed_.size() ? std::optional(followed_[place]) : std::nullopt;
+  return place < followed_collectives_.size() ? std::optional(followed_collectives_[place])
+                                              : std::nullopt;
 }
 
-std::optional<IssueRule::Number> IssueRule::ahead_of(Number op) const {
+std::optional<IssueRule::Number> IssueRule::op_required_before(Number op) const {
   if (order_ == IssueOrder::kProgram) {
     return op == first_ ? std::nullopt : std::optional(first_);
   }
-  const auto picked = is_choice(at(op)) ? std::nullopt : picked_op();
+  const auto picked = is_own_pick(at(op)) ? std::nullopt : picked_op();
   return picked == op ? std::nullopt : picked;
 }
 

@@ -71,7 +71,7 @@ class IssueRule {
 
   /// `leads` says whether the rank is the communicator's first member.
   IssueRule(IssueOrder order, std::int64_t credit_bytes, bool leads)
-      : order_(order), credit_bytes_(credit_bytes), leads_(leads) {}
+      : order_(order), credit_bytes_(credit_bytes), is_leader_(leads) {}
 
   /// Appends the next op in program order and returns its number.  `bytes` count against the
   /// credit.
@@ -96,26 +96,28 @@ class IssueRule {
   bool reorders() const { return order_ != IssueOrder::kProgram; }
 
   /// Whether the rank picks collectives for the other members.
-  bool picks() const { return order_ == IssueOrder::kPriority && leads_; }
+  bool picks() const { return order_ == IssueOrder::kPriority && is_leader_; }
 
   /// Whether the rank issues collectives in the order of the leader's picks.
-  bool follows() const { return order_ == IssueOrder::kPriority && !leads_; }
+  bool follows() const { return order_ == IssueOrder::kPriority && !is_leader_; }
 
-  /// The number, among collectives, of an op that has not been issued.
+  /// Returns the op's number among the communicator's collectives.  The op must not have been
+  /// issued.
   Number collective_number(Number op) const;
 
-  /// Reports, on a member that follows, the leader's next pick by its number among collectives.
+  /// Reports the leader's next pick, by its number among collectives, to a member that is not the
+  /// leader.
   void follow(Number collective);
 
   /// The number of collectives added.
   Number collectives() const { return collectives_; }
 
   /// Whether the credit holds the op back.
-  bool is_held(Number op) const { return is_held(at(op)); }
+  bool is_held_by_credit(Number op) const { return is_held_by_credit(at(op)); }
 
   /// The op that must be issued before `op`, which is not issued: the first op in program order, or
   /// the leader's pick.  nullopt if the order allows `op`, or if the leader's pick is missing.
-  std::optional<Number> ahead_of(Number op) const;
+  std::optional<Number> op_required_before(Number op) const;
 
  private:
   struct Entry {
@@ -130,29 +132,31 @@ class IssueRule {
   const Entry& at(Number op) const { return entries_[static_cast<std::size_t>(op - first_)]; }
   Entry& at(Number op) { return entries_[static_cast<std::size_t>(op - first_)]; }
   bool credit_is_spent() const { return in_flight_bytes_ >= credit_bytes_; }
-  bool is_held(const Entry& entry) const { return entry.bytes > 0 && credit_is_spent(); }
-  bool can_go(const Entry& entry) const { return entry.ready && !is_held(entry); }
+  bool is_held_by_credit(const Entry& entry) const { return entry.bytes > 0 && credit_is_spent(); }
+  bool can_be_issued(const Entry& entry) const { return entry.ready && !is_held_by_credit(entry); }
   /// Whether the rank picks the op itself.
-  bool is_choice(const Entry& entry) const {
+  bool is_own_pick(const Entry& entry) const {
     return order_ == IssueOrder::kAsReady ||
-           (order_ == IssueOrder::kPriority && (leads_ || !entry.collective));
+           (order_ == IssueOrder::kPriority && (is_leader_ || !entry.collective));
   }
   /// The op of the first pick that is not issued; nullopt if there is no pick or its op is not
   /// added yet.
   std::optional<Number> picked_op() const;
-  Choices& choices_of(const Entry& entry) { return entry.bytes > 0 ? counted_ : uncounted_; }
+  Choices& choices_of(const Entry& entry) {
+    return entry.bytes > 0 ? choices_with_bytes_ : choices_without_bytes_;
+  }
 
   IssueOrder order_;
   std::int64_t credit_bytes_;
-  bool leads_;
+  bool is_leader_;
   std::int64_t in_flight_bytes_ = 0;
-  std::deque<Entry> entries_;    // the ops from number first_ on
-  Number first_ = 0;             // the first op that is not issued
-  Choices counted_, uncounted_;  // ready ops that the rank picks itself
-  Number collectives_ = 0;       // number of collectives among all added ops
+  std::deque<Entry> entries_;                           // the ops from number first_ on
+  Number first_ = 0;                                    // the first op that is not issued
+  Choices choices_with_bytes_, choices_without_bytes_;  // ready ops that the rank picks itself
+  Number collectives_ = 0;                              // number of collectives among all added ops
   // On a member that follows: its collectives from number first_collective_ on, and the picks that
   // it has not issued, by number.
-  std::deque<Number> followed_;
+  std::deque<Number> followed_collectives_;
   Number first_collective_ = 0;
   std::deque<Number> picks_;
 };

@@ -18,18 +18,19 @@ struct KernelTraits {
   bool optimizer_step = false;
   /// Operands may be one tensor per parameter instead of a flat slice.
   bool takes_tensors = false;
-  /// The kernel belongs to a codec: it encodes or decodes wire forms.
+  /// The kernel encodes or decodes compressed values for a codec.
   bool codes = false;
-  /// Of its operands of fixed length, the kernel accesses only the elements that its ragged
-  /// operands name.
+  /// The kernel accesses only those elements of its fixed-length operands that the indices in its
+  /// ragged operands select.
   bool gathers = false;
   /// The kernel writes initial values of memory, which depend on no other values.  It may therefore
   /// run before the first step, and the time limit of a step does not apply to it.
   bool starts = false;
   /// The number of passes over the bytes that it reads and writes.
   double passes = 1;
-  /// The phases of a step, as records name them, that the kernel begins and ends.  A phase that no
-  /// kernel ends lasts until the last message with values that the kernel has written is sent.
+  /// The names of the phases of a step that begin and end with this kernel, as in records.  A phase
+  /// that no kernel ends lasts until the last message with values that the kernel has written is
+  /// sent.
   std::string_view begins{}, ends{};
 };
 
@@ -48,8 +49,8 @@ inline constexpr auto kKernels = std::to_array<KernelTraits>({
     {.name = "square_sum", .takes_tensors = true},
     {.name = "clip"},
     {.name = "rescale"},
-    // The passes make the sum, its magnitudes, the selection, the marks of the selected values, and
-    // the residual.
+    // The loops of topk compute the sum, its magnitudes, the selection, the marks of the selected
+    // values and the residual; together they count as three passes.
     {.name = "topk", .codes = true, .passes = 3},
     {.name = "scatter", .codes = true},
     {.name = "nesterov", .passes = 2},
@@ -66,7 +67,8 @@ inline constexpr auto kKernels = std::to_array<KernelTraits>({
     {.name = "powersgd_left", .codes = true},
     {.name = "powersgd_right", .codes = true},
     {.name = "powersgd_outer", .codes = true},
-    // The passes make the sum, its norms, the signs, and the residual.
+    // The loops of ef_sign compute the sum, its norms, the signs and the residual; together they
+    // count as two passes.
     {.name = "ef_sign", .codes = true, .passes = 2},
     {.name = "ef_sign_sum", .codes = true},
     {.name = "draw_rows", .starts = true},

@@ -29,7 +29,7 @@ const Optimizer& optimizer_named(std::string_view name) {
   if (const Optimizer* row = find_optimizer(name)) {
     return *row;
   }
-  throw UsageError(unknown_name("optimizer", name, optimizer_names()));
+  throw UsageError(unknown_name_message("optimizer", name, optimizer_names()));
 }
 
 std::string update_rule_of(const std::string& optimizer) {

@@ -18,7 +18,7 @@ namespace paceline::plan {
 namespace {
 
 /// A text that describes the work of an op, without the buffers that it uses.
-std::string work_of(const Op& op, const Setup& setup) {
+std::string work_text_of(const Op& op, const Setup& setup) {
   if (const auto* exchange = std::get_if<Exchange>(&op.work)) {
     std::string text = "exchange";
     for (const Message& message : exchange->sends) {
@@ -43,10 +43,10 @@ std::string work_of(const Op& op, const Setup& setup) {
   return "model";
 }
 
-/// Returns a function that gives a value for a step.  Steps of one variant share a value, which is
-/// made once: `add(setup, plan, rank, value)` adds the part of each rank.
+/// Returns a function from a step to a Value.  The value is computed once for each variant:
+/// `add(setup, plan, rank, value)` is called for every rank and adds its part.
 template <class Value, class Add>
-auto of_all_ranks(const Planner& planner, const PlanInput& input, const Add& add) {
+auto cached_step_values(const Planner& planner, const PlanInput& input, const Add& add) {
   return [&, known = std::map<Variant, Value>()](Step step) mutable -> const Value& {
     const Variant variant = planner.variant(input, step);
     const auto [found, fresh] = known.try_emplace(variant);
@@ -63,7 +63,7 @@ auto of_all_ranks(const Planner& planner, const PlanInput& input, const Add& add
 
 void add_work(const Setup& setup, const CommPlan& plan, Rank /*rank*/, std::string& work) {
   for (const Op& op : plan.ops) {
-    work += work_of(op, setup) + ";";
+    work += work_text_of(op, setup) + ";";
   }
   work += "|";
 }
@@ -103,7 +103,7 @@ std::optional<Step> period_of(const Planner& planner, const PlanInput& input, St
 
 Step period_of_work(const Planner& planner, const PlanInput& input) {
   const Step variants = period_of_variants(planner, input);
-  auto work = of_all_ranks<std::string>(planner, input, add_work);
+  auto work = cached_step_values<std::string>(planner, input, add_work);
   const auto repeats_after = [&](Step period) {
     for (Step step = 1; step <= variants; ++step) {
       if (work(step) != work(step + period)) {
@@ -120,8 +120,9 @@ Step period_of_work(const Planner& planner, const PlanInput& input) {
   return variants;
 }
 
-bool lacks_traffic(const Planner& planner, const PlanInput& input, Step first, Step steps) {
-  auto traffic = of_all_ranks<TrafficByPattern>(planner, input, add_traffic);
+bool misses_traffic_of_period(const Planner& planner, const PlanInput& input, Step first,
+                              Step steps) {
+  auto traffic = cached_step_values<TrafficByPattern>(planner, input, add_traffic);
   std::vector<TrafficByPattern> sent;
   for (Step step = first; step < first + steps; ++step) {
     add_once(sent, traffic(step));

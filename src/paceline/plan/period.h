@@ -19,6 +19,7 @@ Step period_of_work(const Planner& planner, const PlanInput& input);
 
 /// Whether some step of the period has traffic that none of the `steps` steps from `first` on has.
 /// The traffic of a step is the bytes and calls of each pattern, summed over all ranks.
-bool lacks_traffic(const Planner& planner, const PlanInput& input, Step first, Step steps);
+bool misses_traffic_of_period(const Planner& planner, const PlanInput& input, Step first,
+                              Step steps);
 
 }  // namespace paceline::plan

@@ -19,7 +19,8 @@ struct ParameterShape {
   ModuleId module{};      // the module whose forward reads it
 };
 
-/// Whether the parameter is no bias or normalization, which have at most one dimension.
+/// Whether the parameter has two or more dimensions.  Biases and parameters of normalizations have
+/// at most one.
 inline bool is_matrix(const ParameterShape& parameter) { return parameter.sizes.size() > 1; }
 
 /// The properties of a network that planners use, traced from one real step or read from a profile.
@@ -27,7 +28,7 @@ struct ModelShape {
   std::string name;
   std::vector<std::string> modules;        // in forward order; each has a gate
   std::vector<ParameterShape> parameters;  // in registration order
-  std::vector<ParameterId> ready_order;    // in which backward finishes gradients
+  std::vector<ParameterId> ready_order;    // order in which backward finishes gradients
   DType dtype = DType::kF32;               // type of parameters and gradients
 
   /// The number of elements of all parameters.
@@ -57,8 +58,8 @@ struct PlanInput {
   int micro_batches = 1;                  // per step (gradient accumulation)
   bool loss_scaling = false;              // whether the loss is scaled, Note [Loss scaling]
   double clip_norm = 0;                   // largest allowed norm of all gradients; 0: no limit
-  std::optional<LayerProfile> profile{};  // layer times, for planners that use them;
-  std::optional<AlphaBeta> alpha_beta{};  // communication times; both are equal on all ranks
+  std::optional<LayerProfile> profile{};  // layer times, equal on all ranks; for some planners
+  std::optional<AlphaBeta> alpha_beta{};  // communication times, equal on all ranks
 
   /// The hosts of all ranks; one host if they are unknown.
   RanksPerHost hosts() const { return local_world.empty() ? RanksPerHost{world} : local_world; }

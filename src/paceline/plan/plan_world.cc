@@ -41,9 +41,9 @@ PlanWorld::PlanWorld(const Planner& planner, const PlanInput& input,
     PlanInput mine = input;
     mine.rank = rank;
     Setup setup = planner.setup(mine);
-    sides_.push_back({std::move(mine), std::move(setup), {}, {}, {}, {}});
+    rank_plans_.push_back({std::move(mine), std::move(setup), {}, {}, {}, {}});
   }
-  for (Side& side : sides_) {
+  for (RankPlan& side : rank_plans_) {
     for (const Variant variant : variants) {
       const auto step = static_cast<Step>(side.steps.size());
       if (!side.plans.contains(variant)) {
@@ -86,7 +86,7 @@ std::vector<PlanWorld::Place> PlanWorld::partners(const Place& place) const {
 }
 
 PlanWorld::ItemDependencies PlanWorld::order(Rank rank) const {
-  const Side& mine = side(rank);
+  const RankPlan& mine = side(rank);
   DependencyAnalyzer analyzer(mine.input.model, mine.setup);
   ItemDependencies order;
   std::vector<std::size_t> begin;  // by step: index of its first item
@@ -112,7 +112,7 @@ PlanWorld::ItemDependencies PlanWorld::order(Rank rank) const {
 }
 
 std::string PlanWorld::describe(const Place& place) const {
-  const Side& mine = side(place.rank);
+  const RankPlan& mine = side(place.rank);
   if (place.item >= mine.items.size()) {
     return fmt::format("rank {}, which has ended", place.rank);
   }
@@ -126,7 +126,7 @@ void PlanWorld::reject(const Place& place, const std::string& why) const {
 }
 
 void PlanWorld::check_setups() const {
-  const auto& first = sides_.front().setup.communicators;
+  const auto& first = rank_plans_.front().setup.communicators;
   for (Rank rank = 0; rank < ranks(); ++rank) {
     const auto& mine = side(rank).setup.communicators;
     if (!std::ranges::equal(mine, first, {}, &Communicator::order, &Communicator::order)) {
@@ -183,14 +183,14 @@ void PlanWorld::check_member(const Place& place, CommunicatorId on) const {
 }
 
 void PlanWorld::check_ops(Rank rank) const {
-  const Side& mine = side(rank);
+  const RankPlan& mine = side(rank);
   const Accesses accesses(mine.input.model, mine.setup);
-  std::vector<Touch> touches;
+  std::vector<AccessedRange> touches;
   for (std::size_t i = 0; i < mine.items.size(); ++i) {
     const Item& item = mine.items[i];
     const Place place{rank, i};
     accesses.of(*item.op, touches);
-    for (const Touch& touch : touches) {
+    for (const AccessedRange& touch : touches) {
       check_slice(place, touch.slice);
     }
     for (const OpIndex earlier : item.op->after) {
@@ -219,11 +219,11 @@ void PlanWorld::check_ops(Rank rank) const {
 }
 
 void PlanWorld::check_parameters(Rank rank) const {
-  const Side& mine = side(rank);
+  const RankPlan& mine = side(rank);
   const Accesses accesses(mine.input.model, mine.setup);
   std::vector<bool> computed(mine.setup.parameters.size());
   std::vector<bool> written(mine.setup.parameters.size());
-  std::vector<Touch> touches;
+  std::vector<AccessedRange> touches;
   for (const Item& item : mine.items) {
     if (const auto* backward = std::get_if<Backward>(&item.op->work)) {
       computed[index_of(backward->parameter)] = true;
@@ -231,7 +231,7 @@ void PlanWorld::check_parameters(Rank rank) const {
     }
     accesses.of(*item.op, touches);
     for (std::size_t p = 0; p < written.size(); ++p) {
-      written[p] = written[p] || std::ranges::any_of(touches, [&](const Touch& touch) {
+      written[p] = written[p] || std::ranges::any_of(touches, [&](const AccessedRange& touch) {
                      return touch.write && overlap(touch.slice, mine.setup.parameters[p].value);
                    });
     }

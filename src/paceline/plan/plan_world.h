@@ -25,8 +25,9 @@ class PlanError : public UsageError {
 /// The variants of the first `steps` steps.
 std::vector<Variant> variants_of_steps(const Planner& planner, const PlanInput& input, Step steps);
 
-/// The first steps of all ranks' plans, with collectives and messages matched (plan/matching.h).
-/// The constructor checks everything that can be checked without running the plans.
+/// The first steps of the plans of all ranks, in which each collective and message is matched with
+/// its other ranks (plan/matching.h).  The constructor checks everything that can be checked
+/// without running the plans.
 class PlanWorld {
  public:
   /// One op of one step on one rank.
@@ -34,9 +35,9 @@ class PlanWorld {
     Step step = 0;
     OpIndex index = 0;
     const Op* op = nullptr;
-    std::size_t collective = 0;           // of a Collective: its index in collectives()
-    std::vector<std::size_t> sends{};     // of an Exchange, in its order: indices in messages()
-    std::vector<std::size_t> receives{};  // as sends
+    std::size_t collective = 0;           // if `op` is a Collective: index in collectives()
+    std::vector<std::size_t> sends{};     // if `op` is an Exchange: indices in messages()
+    std::vector<std::size_t> receives{};  // the same for its receives
   };
   /// A collective with one item per member of the communicator, in the order of the members.
   struct MatchedCollective {
@@ -66,7 +67,7 @@ class PlanWorld {
   PlanWorld(const PlanWorld&) = delete;  // items point into their plans
   PlanWorld& operator=(const PlanWorld&) = delete;
 
-  Rank ranks() const { return static_cast<Rank>(sides_.size()); }
+  Rank ranks() const { return static_cast<Rank>(rank_plans_.size()); }
   const PlanInput& input(Rank rank) const { return side(rank).input; }
   const Setup& setup(Rank rank) const { return side(rank).setup; }
   /// The ops of all steps of a rank, in program order.
@@ -95,7 +96,7 @@ class PlanWorld {
   std::string describe(const Place& place) const;
 
  private:
-  struct Side {
+  struct RankPlan {
     PlanInput input;
     Setup setup;
     std::map<Variant, CommPlan> plans;
@@ -104,7 +105,7 @@ class PlanWorld {
     Endpoints ends;
   };
 
-  const Side& side(Rank rank) const { return sides_[static_cast<std::size_t>(rank)]; }
+  const RankPlan& side(Rank rank) const { return rank_plans_[static_cast<std::size_t>(rank)]; }
   void check_setups() const;
   void check_ops(Rank rank) const;
   void check_parameters(Rank rank) const;
@@ -118,7 +119,7 @@ class PlanWorld {
   void check_agreement(const Place& first, const Place& other) const;
   [[noreturn]] void reject(const Place& place, const std::string& why) const;
 
-  std::vector<Side> sides_;  // by rank
+  std::vector<RankPlan> rank_plans_;  // by rank
   std::vector<MatchedCollective> collectives_;
   std::vector<MatchedMessage> messages_;
 };

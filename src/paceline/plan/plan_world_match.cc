@@ -7,8 +7,8 @@
 namespace paceline::plan {
 
 void PlanWorld::check_agreement(const Place& first, const Place& other) const {
-  const Side& a = side(first.rank);
-  const Side& b = side(other.rank);
+  const RankPlan& a = side(first.rank);
+  const RankPlan& b = side(other.rank);
   if (signature_of(a.setup, std::get<Collective>(a.items[first.item].op->work)) !=
       signature_of(b.setup, std::get<Collective>(b.items[other.item].op->work))) {
     reject(first, fmt::format("meets another kind, size, type or root at {}", describe(other)));
@@ -16,7 +16,7 @@ void PlanWorld::check_agreement(const Place& first, const Place& other) const {
 }
 
 void PlanWorld::match_collectives() {
-  const std::size_t count = sides_.front().setup.communicators.size();
+  const std::size_t count = rank_plans_.front().setup.communicators.size();
   for (std::size_t c = 0; c < count; ++c) {
     const CommunicatorId on{static_cast<std::int32_t>(c)};
     for (Rank rank = 0; rank < ranks(); ++rank) {
@@ -50,7 +50,7 @@ void PlanWorld::match_group(const Communicator& group, CommunicatorId on) {
       }
       collective.items.push_back(*item);
       check_agreement({members.front(), collective.items.front()}, {member, *item});
-      sides_[static_cast<std::size_t>(member)].items[*item].collective = collectives_.size();
+      rank_plans_[static_cast<std::size_t>(member)].items[*item].collective = collectives_.size();
     }
     collectives_.push_back(std::move(collective));
   }
@@ -65,7 +65,7 @@ void PlanWorld::match_messages() {
     for (const auto& [peer, ends] : side(rank).ends.receives) {
       pairs.emplace(peer.first, peer.second, rank);
     }
-    for (Item& item : sides_[static_cast<std::size_t>(rank)].items) {
+    for (Item& item : rank_plans_[static_cast<std::size_t>(rank)].items) {
       if (const auto* work = std::get_if<Exchange>(&item.op->work)) {
         item.sends.resize(work->sends.size());
         item.receives.resize(work->receives.size());
@@ -94,8 +94,8 @@ void PlanWorld::match_messages_between(Rank from, Rank to, CommunicatorId on) {
         fmt::format("communicator '{}': rank {} sends {} messages to rank {}, which receives {}",
                     communicator(exists(from) ? from : to, on).name, from, sent, to, received));
   }
-  Side& sender = sides_[static_cast<std::size_t>(from)];
-  Side& receiver = sides_[static_cast<std::size_t>(to)];
+  RankPlan& sender = rank_plans_[static_cast<std::size_t>(from)];
+  RankPlan& receiver = rank_plans_[static_cast<std::size_t>(to)];
   for (std::size_t n = 0; n < sent; ++n) {
     const Endpoints::End& out = *sender.ends.message({on, to}, true, n);
     const Endpoints::End& in = *receiver.ends.message({on, from}, false, n);

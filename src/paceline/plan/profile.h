@@ -11,7 +11,7 @@ namespace paceline::plan {
 
 struct ModelShape;  // plan/plan_input.h
 
-/// Durations and virtual times.  They are integers, so that sums are exact in any order.
+/// Durations and simulated times.  They are integers, so that sums are exact in any order.
 using Picoseconds = std::int64_t;
 
 inline constexpr Picoseconds kPicosecondsPerNanosecond = 1'000;
@@ -29,7 +29,7 @@ inline double milliseconds_of(Picoseconds time) { return seconds_of(time) * 1e3;
 /// parts follow each other without gaps, so they sum to the time from the start of forward to the
 /// last gradient.
 struct LayerProfile {
-  std::string origin;  // who measured it and on what, for messages
+  std::string origin;  // who measured the times on which hardware, for messages
 
   /// By ModuleId: the time from entering the module's gate to entering the next gate.  That of the
   /// last module lasts until backward starts, so it contains the loss.

@@ -17,8 +17,8 @@
 
 namespace paceline::plan {
 
-/// Groups of parameters that belong together.  The groups follow each other in ready order, and
-/// every parameter is in exactly one group.
+/// A division of the parameters into groups, each of which becomes a bucket.  The groups follow
+/// each other in ready order, and every parameter is in exactly one group.
 using Groups = std::vector<std::vector<ParameterId>>;
 
 /// A range of the flat layout that is exchanged or updated as a whole: a slice of the values and
@@ -78,12 +78,12 @@ class SetupBuilder {
   CommunicatorId add_communicator(std::string name, Members members);
 
   /// Adds a communicator of all ranks.
-  CommunicatorId add_world(std::string name);
+  CommunicatorId add_world_communicator(std::string name);
 
   /// Adds a communicator of all ranks for messages that a rank issues as they become ready,
   /// smallest priority first, whatever the issue policy.  It has no credit, because two ranks that
   /// spent their credit in different orders would wait for each other.
-  CommunicatorId add_world_as_ready(std::string name);
+  CommunicatorId add_as_ready_communicator(std::string name);
 
   /// Sets the issue order and the credit of the communicators that are added after this call.
   void set_issue_policy(IssueOrder order, std::int64_t credit_bytes);
@@ -95,11 +95,11 @@ class SetupBuilder {
 
   /// Makes the buckets share gradient memory of `slots` buckets: bucket i uses the memory of bucket
   /// i - `slots`.
-  void fold_gradients(std::size_t slots);
+  void share_gradient_memory(std::size_t slots);
 
   /// Adds a buffer with the layout of the values, and with their type unless another is given.
-  BufferId add_like_values(std::string_view name, Initial initial = Initial::kZero,
-                           std::optional<DType> type = {});
+  BufferId add_buffer_like_values(std::string_view name, InitialValue initial = InitialValue::kZero,
+                                  std::optional<DType> type = {});
 
   const Setup& setup() const { return setup_; }
   const PlanInput& input() const { return input_; }
@@ -131,7 +131,7 @@ std::vector<Bucket> buckets_of(const Setup& setup, const Groups& groups);
 
 /// The context of a program besides its input and setup.
 struct ProgramContext {
-  std::vector<Bucket> buckets{};  // of the schedule; empty if there is none
+  std::vector<Bucket> buckets{};  // buckets of the schedule; empty without a schedule
   bool trains = true;             // if false, model work and updates are omitted
   Rank shards = 1;                // buckets are a multiple of this number of aligned pieces
   Step phase = 0;                 // the step within the period of the exchange
@@ -301,8 +301,8 @@ class Program {
   /// The index of the bucket that contains this element of values or gradients.
   std::size_t bucket_at(Elements element) const;
 
-  /// Returns a value that a part of the strategy derives from the input and the buckets.  The first
-  /// call for a type `T` makes it, and the program keeps it.
+  /// Returns a value that a part of the strategy derives from the input and the buckets.  `make`
+  /// computes it at the first call for a type `T`; later calls return the stored value.
   template <class T, class Make>
   const T& derived(const Make& make) {
     std::any& kept = derived_[typeid(T)];

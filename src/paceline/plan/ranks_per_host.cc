@@ -31,7 +31,7 @@ void RanksPerHost::add(std::int64_t hosts, Rank ranks) {
 
 std::int64_t RanksPerHost::hosts() const {
   std::int64_t hosts = 0;
-  for (const Run& run : runs_) {
+  for (const HostRun& run : runs_) {
     hosts += run.hosts;
   }
   return hosts;
@@ -39,7 +39,7 @@ std::int64_t RanksPerHost::hosts() const {
 
 std::int64_t RanksPerHost::ranks() const {
   std::int64_t ranks = 0;
-  for (const Run& run : runs_) {
+  for (const HostRun& run : runs_) {
     ranks += run.hosts * run.ranks;
   }
   return ranks;
@@ -47,7 +47,7 @@ std::int64_t RanksPerHost::ranks() const {
 
 Rank RanksPerHost::most() const {
   Rank most = 0;
-  for (const Run& run : runs_) {
+  for (const HostRun& run : runs_) {
     most = std::max(most, run.ranks);
   }
   return most;
@@ -59,7 +59,7 @@ bool RanksPerHost::has_equal_hosts_up_to(std::int64_t ranks) const {
 
 std::vector<Rank> RanksPerHost::sizes() const {
   std::vector<Rank> sizes;
-  for (const Run& run : runs_) {
+  for (const HostRun& run : runs_) {
     sizes.insert(sizes.end(), static_cast<std::size_t>(run.hosts), run.ranks);
   }
   return sizes;
@@ -77,7 +77,7 @@ std::vector<Rank> fill_hosts(Rank ranks, const std::vector<Rank>& slots) {
 std::string text_of(const RanksPerHost& hosts) {
   constexpr std::size_t kShown = 16;
   std::vector<Rank> first;
-  for (const RanksPerHost::Run& run : hosts.runs()) {
+  for (const RanksPerHost::HostRun& run : hosts.runs()) {
     const auto left = static_cast<std::int64_t>(kShown - first.size());
     first.insert(first.end(), static_cast<std::size_t>(std::min(left, run.hosts)), run.ranks);
   }

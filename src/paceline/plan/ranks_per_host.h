@@ -14,11 +14,11 @@ namespace paceline::plan {
 /// hosts of equal size are one entry, so a quarter million of them need no more memory than one.
 class RanksPerHost {
  public:
-  struct Run {
+  struct HostRun {
     std::int64_t hosts = 0;
     Rank ranks = 0;  // on each of these hosts
 
-    friend bool operator==(const Run&, const Run&) = default;
+    friend bool operator==(const HostRun&, const HostRun&) = default;
   };
 
   RanksPerHost() = default;
@@ -29,7 +29,7 @@ class RanksPerHost {
   void add(std::int64_t hosts, Rank ranks);
 
   bool empty() const { return runs_.empty(); }
-  const std::vector<Run>& runs() const { return runs_; }
+  const std::vector<HostRun>& runs() const { return runs_; }
   std::int64_t hosts() const;
   std::int64_t ranks() const;
   /// The number of ranks on the host that has the most.
@@ -43,7 +43,7 @@ class RanksPerHost {
   friend bool operator==(const RanksPerHost&, const RanksPerHost&) = default;
 
  private:
-  std::vector<Run> runs_;
+  std::vector<HostRun> runs_;
 };
 
 /// The number of ranks on each host if `ranks` ranks fill hosts of `slots` slots in order.  If

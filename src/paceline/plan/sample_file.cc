@@ -17,7 +17,7 @@ namespace {
 constexpr std::string_view kMagic = "PACEDATA";
 constexpr int kMostSide = 1 << 14;
 
-int number_at(const std::array<char, SampleFile::kHeaderBytes>& head, std::size_t at) {
+int read_uint32_at(const std::array<char, SampleFile::kHeaderBytes>& head, std::size_t at) {
   std::uint32_t value = 0;
   for (std::size_t byte = 4; byte-- > 0;) {
     value = value << 8U | static_cast<unsigned char>(head[at + byte]);
@@ -44,10 +44,10 @@ SampleFile read_sample_file(const std::string& data) {
         fmt::format("--data {}: the file does not begin with {} and a head of {} bytes", data,
                     kMagic, head.size()));
   }
-  const SampleFile file{.count = number_at(head, 8),
-                        .channels = number_at(head, 12),
-                        .side = number_at(head, 16),
-                        .classes = number_at(head, 20)};
+  const SampleFile file{.count = read_uint32_at(head, 8),
+                        .channels = read_uint32_at(head, 12),
+                        .side = read_uint32_at(head, 16),
+                        .classes = read_uint32_at(head, 20)};
   if (file.count < 1 || (file.channels != 1 && file.channels != 3) || file.side < 1 ||
       file.side > kMostSide || file.classes < 2 ||
       file.bytes() != static_cast<std::int64_t>(length)) {

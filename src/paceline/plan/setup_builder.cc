@@ -79,8 +79,9 @@ void check_shape(const PlanInput& input) {
 
 SetupBuilder::SetupBuilder(const PlanInput& input, const Groups& groups, Rank shards)
     : input_(input) {
-  add_buffer(
-      {.name = std::string(kValues), .dtype = input.model.dtype, .initial = Initial::kParameters});
+  add_buffer({.name = std::string(kValues),
+              .dtype = input.model.dtype,
+              .initial = InitialValue::kParameters});
   add_buffer({.name = std::string(kGradients), .dtype = input.model.dtype});
   place(groups, shards);
   buckets_ = buckets_of(setup_, groups);
@@ -113,7 +114,7 @@ void SetupBuilder::place(const Groups& groups, Rank shards) {
 
 void SetupBuilder::add_optimizer() {
   for (const std::string_view name : state_names(input_.optimizer)) {
-    add_like_values(name);
+    add_buffer_like_values(name);
   }
   add_buffer({.name = std::string(kLearningRate), .dtype = DType::kF64, .elements = 1});
   if (optimizer_named(input_.optimizer.name).counts_steps) {
@@ -124,7 +125,7 @@ void SetupBuilder::add_optimizer() {
 void SetupBuilder::add_scales() {
   const bool clips = input_.clip_norm > 0;
   if (input_.loss_scaling) {
-    add_buffer({.name = std::string(kLossScale), .elements = 1, .initial = Initial::kOne});
+    add_buffer({.name = std::string(kLossScale), .elements = 1, .initial = InitialValue::kOne});
     add_buffer({.name = std::string(kGrowth), .dtype = DType::kI32, .elements = 1});
   }
   if (input_.loss_scaling || clips) {
@@ -142,8 +143,8 @@ BufferId SetupBuilder::add_buffer(Buffer buffer) {
   return BufferId{static_cast<std::int32_t>(setup_.buffers.size() - 1)};
 }
 
-BufferId SetupBuilder::add_like_values(std::string_view name, Initial initial,
-                                       std::optional<DType> type) {
+BufferId SetupBuilder::add_buffer_like_values(std::string_view name, InitialValue initial,
+                                              std::optional<DType> type) {
   const Slice values = whole(setup_, kValues);
   return add_buffer({.name = std::string(name),
                      .dtype = type.value_or(input_.model.dtype),
@@ -152,7 +153,7 @@ BufferId SetupBuilder::add_like_values(std::string_view name, Initial initial,
                      .initial = initial});
 }
 
-void SetupBuilder::fold_gradients(std::size_t slots) {
+void SetupBuilder::share_gradient_memory(std::size_t slots) {
   Elements largest = 0;
   for (const Bucket& bucket : buckets_) {
     largest = std::max(largest, bucket.values.count);
@@ -160,7 +161,7 @@ void SetupBuilder::fold_gradients(std::size_t slots) {
   for (std::size_t i = 0; i < buckets_.size(); ++i) {
     const Elements begin = static_cast<Elements>(i % slots) * largest;
     for (const ParameterId id : buckets_[i].parameters) {
-      Placement& place = setup_.parameters[index_of(id)];
+      ParameterPlacement& place = setup_.parameters[index_of(id)];
       place.gradient.begin = begin + place.value.begin - buckets_[i].values.begin;
     }
   }
@@ -185,12 +186,12 @@ CommunicatorId SetupBuilder::add_communicator(std::string name, Members members)
   return CommunicatorId{static_cast<std::int32_t>(setup_.communicators.size() - 1)};
 }
 
-CommunicatorId SetupBuilder::add_world(std::string name) {
+CommunicatorId SetupBuilder::add_world_communicator(std::string name) {
   return add_communicator(std::move(name), Members::spaced(0, input_.world));
 }
 
-CommunicatorId SetupBuilder::add_world_as_ready(std::string name) {
-  const CommunicatorId added = add_world(std::move(name));
+CommunicatorId SetupBuilder::add_as_ready_communicator(std::string name) {
+  const CommunicatorId added = add_world_communicator(std::move(name));
   setup_.communicators.back().order = IssueOrder::kAsReady;
   setup_.communicators.back().credit_bytes = Communicator{}.credit_bytes;
   return added;
@@ -211,7 +212,7 @@ std::vector<Bucket> buckets_of(const Setup& setup, const Groups& groups) {
   std::vector<Bucket> buckets;
   for (const auto& group : groups) {
     PACELINE_CHECK(!group.empty());
-    const Placement& first = setup.parameters[index_of(group.front())];
+    const ParameterPlacement& first = setup.parameters[index_of(group.front())];
     buckets.push_back({group, first.value, first.gradient});
   }
   const Slice values = whole(setup, kValues);

@@ -64,9 +64,9 @@ void check_slack(const PlanWorld& world) {
       if (std::holds_alternative<Kernel>(op.work)) {
         continue;
       }
-      std::vector<Touch> touches;
+      std::vector<AccessedRange> touches;
       accesses.of(op, touches);
-      for (const Touch& touch : touches) {
+      for (const AccessedRange& touch : touches) {
         if (std::ranges::any_of(slices,
                                 [&](const Slice& slice) { return overlap(slice, touch.slice); })) {
           throw PlanError(
@@ -94,7 +94,7 @@ void verify(const Planner& planner, const PlanInput& input, Step steps, bool one
 
 void verify_one_order(const PlanWorld& world) {
   NullMachine machine;
-  interpret(world, machine, Sends::kWait);
+  interpret(world, machine, SendMode::kWait);
 }
 
 }  // namespace paceline::plan

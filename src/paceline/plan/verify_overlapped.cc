@@ -61,15 +61,15 @@ class OverlappedSimulation {
     IssueRule rule;
     std::vector<std::size_t> items;  // in program order
   };
-  struct Side {
+  struct RankState {
     std::vector<std::vector<std::size_t>> before, behind;
     std::vector<std::size_t> waits;  // by item: number of incomplete items in `before`
     std::map<CommunicatorId, Queue> queues;
-    std::vector<IssueRule::Number> number;  // by item: its number in its queue
+    std::vector<IssueRule::Number> number;  // by item: its number in the rule of its queue
     std::vector<bool> issued, complete;
   };
 
-  Side& side(Rank rank) { return sides_[static_cast<std::size_t>(rank)]; }
+  RankState& side(Rank rank) { return rank_states_[static_cast<std::size_t>(rank)]; }
   const Op& op(const Place& place) const { return *world_.items(place.rank)[place.item].op; }
   std::int64_t bytes(const Place& place) const {
     return bytes_on_credit(world_.setup(place.rank), op(place));
@@ -77,7 +77,7 @@ class OverlappedSimulation {
 
   void add_side(Rank rank) {
     const auto& items = world_.items(rank);
-    Side mine;
+    RankState mine;
     mine.before = world_.order(rank).waits_for;
     mine.behind.resize(items.size());
     mine.number.resize(items.size());
@@ -102,10 +102,10 @@ class OverlappedSimulation {
         ready_.push_back({rank, i});
       }
     }
-    sides_.push_back(std::move(mine));
+    rank_states_.push_back(std::move(mine));
   }
 
-  void enqueue(const Place& place, Side& mine) const {
+  void enqueue(const Place& place, RankState& mine) const {
     const CommunicatorId on = *communicator_of(op(place));
     const Communicator& group = world_.communicator(place.rank, on);
     Queue& queue = mine.queues
@@ -139,7 +139,7 @@ class OverlappedSimulation {
     while (const auto number = queue.rule.next()) {
       const Place place{rank, queue.items[static_cast<std::size_t>(*number)]};
       if (queue.rule.picks()) {
-        tell_pick(place, queue.rule.collective_number(*number));
+        send_pick_to_members(place, queue.rule.collective_number(*number));
       }
       queue.rule.issue(*number);
       side(rank).issued[place.item] = true;
@@ -147,7 +147,7 @@ class OverlappedSimulation {
     }
   }
 
-  void tell_pick(const Place& place, IssueRule::Number pick) {
+  void send_pick_to_members(const Place& place, IssueRule::Number pick) {
     const auto* collective = std::get_if<Collective>(&op(place).work);
     if (collective == nullptr) {
       return;
@@ -160,8 +160,9 @@ class OverlappedSimulation {
     }
   }
 
-  /// After `place` is issued: completes its collective if all members have issued it, or the
-  /// exchange and its partners whose messages have both ends issued.
+  /// Called after the op at `place` was issued.  Completes its collective if all members have
+  /// issued it.  Of an exchange, completes it and the exchanges at the other ends of its messages,
+  /// each if it and all of its partners are issued.
   void issued(const Place& place) {
     const PlanWorld::Item& item = world_.items(place.rank)[place.item];
     if (std::holds_alternative<Collective>(item.op->work)) {
@@ -183,7 +184,7 @@ class OverlappedSimulation {
   }
 
   void complete(const Place& place) {
-    Side& mine = side(place.rank);
+    RankState& mine = side(place.rank);
     mine.complete[place.item] = true;
     if (Queue* queue = queue_of(place)) {
       queue->rule.end(bytes(place));
@@ -196,7 +197,7 @@ class OverlappedSimulation {
     }
   }
 
-  /// The first partner of an issued op that has not issued its op; nullopt if all have.
+  /// Returns the first partner of an issued op that is not issued yet; nullopt if all are.
   std::optional<Place> absent_partner(const Place& place) {
     for (const Place& partner : world_.partners(place)) {
       if (!side(partner.rank).issued[partner.item]) {
@@ -209,7 +210,7 @@ class OverlappedSimulation {
   /// The op that an incomplete op waits for: an op of its rank, the op that its communicator's
   /// order puts first, the oldest op in flight that uses up the credit, or a partner.
   Place blocker(const Place& place) {
-    const Side& mine = side(place.rank);
+    const RankState& mine = side(place.rank);
     for (const std::size_t earlier : mine.before[place.item]) {
       if (!mine.complete[earlier]) {
         return {place.rank, earlier};
@@ -220,10 +221,10 @@ class OverlappedSimulation {
     }
     const Queue& queue = *queue_of(place);
     const IssueRule::Number number = mine.number[place.item];
-    if (const auto ahead = queue.rule.ahead_of(number)) {
+    if (const auto ahead = queue.rule.op_required_before(number)) {
       return {place.rank, queue.items[static_cast<std::size_t>(*ahead)]};
     }
-    if (queue.rule.is_held(number)) {
+    if (queue.rule.is_held_by_credit(number)) {
       const auto in_flight = [&](std::size_t item) {
         return mine.issued[item] && !mine.complete[item] && bytes({place.rank, item}) > 0;
       };
@@ -233,10 +234,10 @@ class OverlappedSimulation {
   }
 
   const PlanWorld& world_;
-  std::vector<Side> sides_;
+  std::vector<RankState> rank_states_;
   std::deque<Place> ready_;
   std::deque<std::pair<Rank, CommunicatorId>> turns_;  // queues that may have an op to issue
-  std::vector<std::size_t> absent_;  // by collective: members that have not issued
+  std::vector<std::size_t> absent_;  // by collective: number of members that have not issued it
 };
 
 }  // namespace

@@ -19,7 +19,7 @@ using records::CommRecord;
 cluster::LinkFit to_plan(const CommRecord& of, const stats::LineFit& fit) {
   return {.operation = of.operation,
           .ranks = of.ranks,
-          .line = plan::line_of(fit.pieces),
+          .line = plan::alpha_beta_time_of(fit.pieces),
           .error_percent = fit.mean_error * 100,
           .engine = of.engine,
           .device = of.device,

@@ -134,7 +134,7 @@ std::vector<Compared> cases_of(std::span<const RunRecord> records,
       continue;
     }
     auto known = std::ranges::find_if(
-        cases, [&c](const Compared& it) { return cases::same_but(it.configuration, c, {}); });
+        cases, [&c](const Compared& it) { return cases::equal_except(it.configuration, c, {}); });
     if (known == cases.end()) {
       cases.emplace_back().configuration = c;
       known = std::prev(cases.end());

@@ -126,7 +126,7 @@ const EngineCosts& CostTable::engine(std::string_view name) const {
     for (const EngineCosts& engine : engines) {
       known.push_back(engine.name);
     }
-    throw UsageError(unknown_name("engine", name, known));
+    throw UsageError(unknown_name_message("engine", name, known));
   }
   return *found;
 }

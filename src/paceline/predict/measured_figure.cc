@@ -71,7 +71,7 @@ void put_word(const std::string& words, const std::string& key, const std::strin
   } else {
     const std::vector<std::string> known{"ranks", "batch",    "accumulate", "rate",
                                          "step",  "strategy", "file"};
-    reject_figure(words, unknown_name("key", key, known));
+    reject_figure(words, unknown_name_message("key", key, known));
   }
 }
 

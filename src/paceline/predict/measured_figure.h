@@ -30,7 +30,7 @@ struct MeasuredFigure {
   double spread = 0;                       // standard error, a share of the step; 0: not known
   std::optional<double> compute_only_s{};  // the step without communication
   std::optional<std::int64_t> samples_per_step{};  // of all ranks, as a log says itself
-  std::optional<records::PlannedBy> planned_by{};
+  std::optional<records::PlannerTimes> planned_by{};
 };
 
 /// A figure as a flag gives it, or the settings that a flag gives for the records of a file.

@@ -9,7 +9,7 @@ namespace paceline::predict {
 
 std::optional<records::Warning> one_host_warning(const strategies::StrategySpec& strategy,
                                                  const plan::PlanInput& input) {
-  if (!strategies::has_one_host_alone(strategy, input)) {
+  if (!strategies::reduces_on_one_host_only(strategy, input)) {
     return std::nullopt;
   }
   return records::Warning{

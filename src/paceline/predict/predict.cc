@@ -58,7 +58,7 @@ std::unique_ptr<plan::Planner> planner_of(const PredictRequest& request,
                                           const strategies::StrategySpec& strategy) {
   auto planner = strategies::make_planner(strategy);
   return request.tables ? strategies::make_sharded_embeddings(*request.tables, std::move(planner),
-                                                              strategies::Rows::kServed)
+                                                              strategies::RowExchange::kServed)
                         : std::move(planner);
 }
 
@@ -243,10 +243,11 @@ cluster::Group world_of(const plan::PlanInput& input) {
 }
 
 /// Sets the planner's times to those from which a measured run made its plan.
-void put_times(const records::PlannedBy& by, plan::PlanInput& input) {
+void put_times(const records::PlannerTimes& by, plan::PlanInput& input) {
   const auto line = [&](plan::Pattern pattern) {
     const auto found = by.costs.find(std::string(plan::name_of(pattern)));
-    return found == by.costs.end() ? plan::AlphaBetaTime{} : plan::line_of(found->second);
+    return found == by.costs.end() ? plan::AlphaBetaTime{}
+                                   : plan::alpha_beta_time_of(found->second);
   };
   input.profile = plan::LayerProfile{
       .origin = by.profile_origin, .forward = by.forward_ps, .backward = by.backward_ps};

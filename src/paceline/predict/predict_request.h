@@ -74,7 +74,7 @@ struct PredictRequest {
   MeasuredCosts measured{};
   /// The times by which a measured run was planned.  They replace the planner's times that would
   /// follow from these costs.
-  std::optional<records::PlannedBy> planned_by{};
+  std::optional<records::PlannerTimes> planned_by{};
   std::shared_ptr<const CostTable> costs{};  // null: shipped_costs()
   /// Keeps compiled jobs for later requests; null: none are kept.
   simulator::JobCache* jobs = nullptr;

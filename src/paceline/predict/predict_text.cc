@@ -45,7 +45,7 @@ std::string drift_text(const Prediction& prediction) {
 
 std::string summary_of(const Prediction& prediction) {
   const simulator::StepTimes& times = prediction.times;
-  const records::Predicted& predicted = *prediction.record.predicted;
+  const records::PredictionDetails& predicted = *prediction.record.predicted;
   const bool noisy = prediction.costs.machine.noise.any();
   std::string text = fmt::format(
       "{} on {}: step {:.3f} ms{}, {:.1f} samples/s\n"

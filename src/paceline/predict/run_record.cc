@@ -115,14 +115,14 @@ records::RunRecord record_of(const simulator::Job& job, const simulator::Simulat
   return record;
 }
 
-records::Predicted predicted_of(const simulator::Job& job, const Bound& bound, const ErrorBar& bar,
-                                plan::Picoseconds step) {
-  records::Predicted out{.training_ranks = training_ranks(job),
-                         .bound = {.step_ns = ns(bound.step),
-                                   .compute_ns = ns(bound.compute),
-                                   .wire_ns = ns(bound.wire),
-                                   .crosses_step = bound.crosses_step},
-                         .error_bar = error_bar_record(bar, ns(step))};
+records::PredictionDetails predicted_of(const simulator::Job& job, const Bound& bound,
+                                        const ErrorBar& bar, plan::Picoseconds step) {
+  records::PredictionDetails out{.training_ranks = training_ranks(job),
+                                 .bound = {.step_ns = ns(bound.step),
+                                           .compute_ns = ns(bound.compute),
+                                           .wire_ns = ns(bound.wire),
+                                           .crosses_step = bound.crosses_step},
+                                 .error_bar = error_bar_record(bar, ns(step))};
   if (bound.algorithm) {
     out.bound.algorithm = cluster::name_of(*bound.algorithm);
   }

@@ -45,7 +45,7 @@ plan::Rank training_ranks(const simulator::Job& job);
 
 /// Returns what a record holds beside the samples.  The error bar is for a step that takes `step`
 /// on average.
-records::Predicted predicted_of(const simulator::Job& job, const Bound& bound, const ErrorBar& bar,
-                                plan::Picoseconds step);
+records::PredictionDetails predicted_of(const simulator::Job& job, const Bound& bound,
+                                        const ErrorBar& bar, plan::Picoseconds step);
 
 }  // namespace paceline::predict

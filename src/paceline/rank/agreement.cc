@@ -15,10 +15,10 @@
 namespace paceline::rank {
 namespace {
 
-// The digest holds the plan's variant in each of the first 64 steps, beside the plan's period.
+// The digest contains the plan's period and the plan's variant in each of the first 64 steps.
 constexpr plan::Step kComparedSteps = 64;
 
-// Appends the numbers that are equal in the signatures of matching operations.
+// Appends the numbers of an operation's signature, which is equal on all ranks that take part.
 template <class... Term>
 void add_signature(const std::tuple<Term...>& terms, std::string& text) {
   std::apply(
@@ -58,7 +58,7 @@ std::vector<std::int64_t> plan_digests(const plan::Planner& planner, const plan:
   for (of_rank.rank = 0; of_rank.rank < input.world; ++of_rank.rank) {
     const plan::Setup setup = planner.setup(of_rank);
     std::string parameters;
-    for (const plan::Placement& placement : setup.parameters) {
+    for (const plan::ParameterPlacement& placement : setup.parameters) {
       parameters += fmt::format("parameter {}\n", placement.value.begin);
     }
     for (std::string& text : texts) {

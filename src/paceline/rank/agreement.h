@@ -13,11 +13,11 @@
 
 namespace paceline::rank {
 
-/// Returns, for each communicator, a digest (FNV-1a, 64 bits) of what all ranks do on it by this
-/// rank's planner and input: the collectives (performer, place, pattern, counts, types, reduction,
-/// root and order), the messages (peers, sizes and types), and the order of the parameters in the
-/// flat buffers, over all variants.  The digests of two ranks are equal if both were given the same
-/// strategy, model and sizes.
+/// Returns one digest (FNV-1a, 64 bits) for each communicator.  It covers what all ranks do on the
+/// communicator by this rank's planner and input, over all variants: the collectives (performer,
+/// place, pattern, counts, types, reduction, root and order), the messages (peers, sizes and
+/// types), and the order of the parameters in the flat buffers.  The digests of two ranks are equal
+/// if both were given the same strategy, model and sizes.
 std::vector<std::int64_t> plan_digests(const plan::Planner& planner, const plan::PlanInput& input);
 
 /// Compares the digests of all members once, so that no step has to compare shapes.  Collective.

@@ -17,17 +17,17 @@
 namespace paceline::rank {
 namespace {
 
-std::optional<records::PlannedBy> planned_by(const Trainer& trainer) {
+std::optional<records::PlannerTimes> planned_by(const Trainer& trainer) {
   const plan::PlanInput& input = trainer.input();
   if (!input.profile || !input.alpha_beta) {
     return std::nullopt;
   }
-  records::PlannedBy by{.profile_origin = input.profile->origin,
-                        .forward_ps = input.profile->forward,
-                        .backward_ps = input.profile->backward,
-                        .costs_origin = input.alpha_beta->origin,
-                        .costs = {},
-                        .remark = trainer.planner().remark(input)};
+  records::PlannerTimes by{.profile_origin = input.profile->origin,
+                           .forward_ps = input.profile->forward,
+                           .backward_ps = input.profile->backward,
+                           .costs_origin = input.alpha_beta->origin,
+                           .costs = {},
+                           .remark = trainer.planner().remark(input)};
   for (const plan::Pattern pattern : plan::kPatterns) {
     for (const plan::AlphaBetaPiece& piece : input.alpha_beta->of(pattern).pieces) {
       by.costs[std::string(plan::name_of(pattern))].push_back(
@@ -41,7 +41,7 @@ std::optional<records::PlannedBy> planned_by(const Trainer& trainer) {
 
 }  // namespace
 
-std::optional<records::Coding> coding_of(const Trainer& trainer, std::int64_t ns) {
+std::optional<records::CodingCost> codec_costs_of(const Trainer& trainer, std::int64_t ns) {
   const cases::Case& configuration = trainer.configuration();
   const auto spec = strategies::strategy_of(configuration);
   if (spec.codec.row == nullptr || spec.codec.row->guarantee == strategies::Guarantee::kNeutral ||
@@ -50,19 +50,19 @@ std::optional<records::Coding> coding_of(const Trainer& trainer, std::int64_t ns
   }
   const auto plain = strategies::make_planner(spec.without_codec());
   const plan::Setup setup = plain->setup(trainer.input());
-  return records::Coding{
+  return records::CodingCost{
       .ns_per_step = ns / configuration.steps,
       .plain_bytes_per_step =
           plan::cost(setup, plain->plan(trainer.input(), setup, 0), trainer.input().rank)
               .wire_bytes};
 }
 
-std::optional<records::Training> training_of(const Trainer& trainer) {
+std::optional<records::Training> final_loss_of(const Trainer& trainer) {
   const std::optional<double> loss = trainer.last_loss();
   return loss && std::isfinite(*loss) ? std::optional(records::Training{*loss}) : std::nullopt;
 }
 
-std::optional<std::string> failure_of(const Trainer& trainer) {
+std::optional<std::string> loss_failure_of(const Trainer& trainer) {
   const std::optional<double> loss = trainer.last_loss();
   if (!loss || std::isfinite(*loss)) {
     return std::nullopt;
@@ -83,7 +83,7 @@ void note_plan(const Trainer& trainer, RankResult& result) {
       result.warnings.push_back(*std::move(warning));
     }
   };
-  add(partial_period(trainer.planner(), trainer.input(), c.warmup, c.steps));
+  add(partial_period_warning(trainer.planner(), trainer.input(), c.warmup, c.steps));
   const auto spec = strategies::strategy_of(c);
   // In a job with embedding tables, the strategy applies to the trainers only.
   add(predict::idle_codec_warning(spec, c.has_tables() ? c.trainers : c.ranks));
@@ -96,8 +96,8 @@ void add_phases(Trainer& trainer, const std::vector<execution::OpSpan>& ops,
                 records::RankSamples& samples) {
   const cases::Case& c = trainer.configuration();
   if (c.has_tables() && trainer.trains()) {
-    samples.phase_ns.merge(phases_of_kernels(ops, std::bind_front(&Trainer::plan_of, &trainer),
-                                             c.warmup, static_cast<int>(samples.step_ns.size())));
+    samples.phase_ns.merge(kernel_phase_times(ops, std::bind_front(&Trainer::plan_of, &trainer),
+                                              c.warmup, static_cast<int>(samples.step_ns.size())));
   }
 }
 
@@ -112,7 +112,7 @@ void note_network(const Trainer& trainer, RankResult& result) {
   result.adapter["flops"] = fmt::format("{:.0f}", trainer.sample_flops());
 }
 
-void unstretch(double stretch, RankResult& result) {
+void divide_times_by_stretch(double stretch, RankResult& result) {
   const auto shorten = [stretch](std::int64_t& ns) {
     ns = std::llround(static_cast<double>(ns) / stretch);
   };

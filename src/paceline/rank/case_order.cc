@@ -12,8 +12,8 @@ namespace paceline::rank {
 
 namespace {
 
-// Returns whether Paceline has the network.  Adapters may train networks that it does not know.
-bool has_network_here(const cases::Case& c) {
+// Returns whether Paceline has a network of this name.  Adapters may train other networks.
+bool has_builtin_network(const cases::Case& c) {
   const auto has = [&](const std::vector<networks::NetworkInfo>& table) {
     return std::ranges::find(table, c.model, &networks::NetworkInfo::name) != table.end();
   };
@@ -39,7 +39,7 @@ std::vector<cases::Case> cases_to_train(const cases::Experiment& experiment,
   for (; run < experiment.runs; ++run) {
     std::ranges::remove_copy_if(cases_to_do(experiment, completed, run), std::back_inserter(cases),
                                 [](const cases::Case& c) {
-                                  return !c.command.empty() || !has_network_here(c) ||
+                                  return !c.command.empty() || !has_builtin_network(c) ||
                                          !c.not_run.empty();
                                 });
   }

@@ -13,7 +13,7 @@
 
 namespace paceline::rank {
 
-/// Completed cases, each by its name and its repetition (records::completed).
+/// Completed cases, each by its name and its repetition (records::completed_runs).
 using CompletedCases = std::set<std::pair<std::string, int>>;
 
 /// Returns the cases of repetition `run` that are not completed, and all discarded cases.

@@ -20,9 +20,9 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// The key under which an adapter gives the digest of its parameters, equal on all ranks.
+// The key of the parameter digest in what an adapter reports.  The digest is equal on all ranks.
 constexpr const char* kDigest = "parameters_digest";
-constexpr const char* kSoFarEnvironment = "so_far/environment";
+constexpr const char* kPartialEnvironmentKey = "so_far/environment";
 constexpr const char* kEqualParameters = "ranks_hold_equal_parameters";
 
 void merge(const records::RunRecord& part, records::RunRecord& whole) {
@@ -49,7 +49,7 @@ void merge(const records::RunRecord& part, records::RunRecord& whole) {
     whole.consensus_distance = part.consensus_distance;
   }
   if (part.coding) {
-    records::Coding& most = whole.coding.emplace(whole.coding.value_or(records::Coding{}));
+    records::CodingCost& most = whole.coding.emplace(whole.coding.value_or(records::CodingCost{}));
     most.ns_per_step = std::max(most.ns_per_step, part.coding->ns_per_step);
     most.plain_bytes_per_step =
         std::max(most.plain_bytes_per_step, part.coding->plain_bytes_per_step);
@@ -88,12 +88,12 @@ void post_partial_samples(launch::KeyValueStore& store, records::RankSamples sam
 void post_environment(launch::KeyValueStore& store, const records::Environment& environment) {
   records::RunRecord part;
   part.environment = environment;
-  store.set(kSoFarEnvironment, records::to_line(part));
+  store.set(kPartialEnvironmentKey, records::to_line(part));
 }
 
 PartialSamples gather_partial_samples(launch::KeyValueStore& store, int ranks) {
   PartialSamples so_far;
-  if (const auto line = store.get(kSoFarEnvironment)) {
+  if (const auto line = store.get(kPartialEnvironmentKey)) {
     so_far.environment = records::from_line(*line).environment;
   }
   std::vector<records::RankSamples>& all = so_far.ranks;
@@ -122,16 +122,17 @@ std::string finished_key(int run, std::size_t index) {
 
 }  // namespace
 
-void post_finished(launch::KeyValueStore& store, int run, std::size_t index,
-                   const std::string& line) {
+void post_finished_record(launch::KeyValueStore& store, int run, std::size_t index,
+                          const std::string& line) {
   store.set(finished_key(run, index), line);
 }
 
-std::optional<std::string> finished_line(launch::KeyValueStore& store, int run, std::size_t index) {
+std::optional<std::string> finished_record_line(launch::KeyValueStore& store, int run,
+                                                std::size_t index) {
   return store.get(finished_key(run, index));
 }
 
-void post_completed(launch::KeyValueStore& store, const CompletedCases& completed) {
+void post_completed_cases(launch::KeyValueStore& store, const CompletedCases& completed) {
   store.set(kCompleted, nlohmann::json(completed).dump());
 }
 

@@ -17,7 +17,7 @@ namespace paceline::rank {
 /// what an adapter reported about itself, or an error.
 void post_part(launch::PrefixStore& store, int rank, const records::RunRecord& part);
 
-/// Stores the same for a case that Paceline itself performs, and also the rank's spans and the
+/// Stores what post_part() stores for a case that Paceline itself runs, the rank's spans, and the
 /// operations on its emulated link.  If the ranks are on several hosts (`one_clock` false), the
 /// times of these operations are counted from the barrier before the warm-up.
 void post_result(launch::PrefixStore& store, int rank, const RankResult& result, bool one_clock);
@@ -46,22 +46,23 @@ records::Source source_of(const cases::Case& configuration);
 records::RunRecord failed_record(const std::string& experiment, const cases::Case& configuration,
                                  int run, const std::string& why, PartialSamples so_far);
 
-/// RunRecord::status of a case that its ranks found, before its first step, to be invalid.
+/// The RunRecord::status of a case that its ranks rejected as invalid before its first step.
 inline constexpr const char* kRejected = "rejected";
 
-/// The store's key under which rank 0 sets the key of each case that it begins.
+/// The key in the job's store whose value is the key of the running case.  Rank 0 sets it.
 inline constexpr const char* kCurrentCaseKey = "case";
 
-/// Hands a record, as a line of the record file, over to the front.  `index` is the record's number
-/// in the repetition, from 0.
-void post_finished(launch::KeyValueStore& store, int run, std::size_t index,
-                   const std::string& line);
+/// Passes a record to the front process through the store, as a line of the record file.  `index`
+/// is the record's number in the repetition, from 0.
+void post_finished_record(launch::KeyValueStore& store, int run, std::size_t index,
+                          const std::string& line);
 
-/// Returns the line that post_finished() has handed over, or nothing if there is none.
-std::optional<std::string> finished_line(launch::KeyValueStore& store, int run, std::size_t index);
+/// Returns the line that post_finished_record() has stored, or nothing if there is none yet.
+std::optional<std::string> finished_record_line(launch::KeyValueStore& store, int run,
+                                                std::size_t index);
 
 /// Store and read the set of cases of which the front already has records.
-void post_completed(launch::KeyValueStore& store, const CompletedCases& completed);
+void post_completed_cases(launch::KeyValueStore& store, const CompletedCases& completed);
 CompletedCases completed_cases(launch::KeyValueStore& store);
 
 /// Waits for the results of ranks 0 .. ranks-1 and merges them into one record: the samples of all

@@ -50,16 +50,16 @@ std::function<void(const std::exception_ptr&)> make_hang_handler(const engines::
 // empty: it waits until all ranks are ready, and then until their windows have ended.
 bool is_master(const cases::Case& c, int rank) { return c.role_of(rank) == "master"; }
 
-// Returns a claim for one trainer.  While it lives, the trainer's communication thread must send
-// heartbeats.
-std::unique_ptr<Heartbeat::Claim> claim_of(const CaseOptions& options) {
+// Returns a heartbeat claim for one trainer.  While the claim exists, the trainer's communication
+// thread must send heartbeats.
+std::unique_ptr<Heartbeat::Claim> make_heartbeat_claim(const CaseOptions& options) {
   return options.limits.heartbeat == nullptr
              ? nullptr
              : std::make_unique<Heartbeat::Claim>(*options.limits.heartbeat);
 }
 
 // The arguments that are common to the functions which measure a case's steps.
-struct CaseWindow {
+struct MeasurementContext {
   Trainer& trainer;
   const RankGroup& group;
   engines::Link* link;  // null where there is none
@@ -69,8 +69,8 @@ struct CaseWindow {
 
 // Measures blocks of steps with and without communication in turn.  In both kinds of block, all
 // ranks that train compute at the same time.
-void measure_exposed(const engines::World& world, const CaseWindow& window,
-                     records::RankSamples& samples) {
+void measure_exposed_communication(const engines::World& world, const MeasurementContext& window,
+                                   records::RankSamples& samples) {
   const CaseOptions& options = window.options;
   const int ranks = window.group.world;
   cases::Case compute_only_case = window.trainer.configuration();
@@ -86,7 +86,7 @@ void measure_exposed(const engines::World& world, const CaseWindow& window,
         TrainerOptions{.dispatcher =
                            dispatcher_options(options.limits, make_hang_handler(world, options))});
   }
-  const auto claim = computing != nullptr ? claim_of(options) : nullptr;
+  const auto claim = computing != nullptr ? make_heartbeat_claim(options) : nullptr;
   int barriers = 0;
   measure_pairs(
       window.trainer, computing.get(),
@@ -96,8 +96,8 @@ void measure_exposed(const engines::World& world, const CaseWindow& window,
       samples);
 }
 
-// Moves the events that the trainer recorded into spans of `rank`, whose times count from
-// `origin_ns`.
+// Converts the events that the trainer has recorded, which it then drops, to spans of `rank`.
+// Their times count from `origin_ns`.
 std::vector<records::Span> take_spans(Trainer& trainer, std::vector<execution::OpSpan> ops,
                                       int rank, std::int64_t origin_ns) {
   return spans_of({.ops = std::move(ops),
@@ -122,16 +122,17 @@ TrainerOptions window_options(const engines::World& world, const cases::Case& co
   return window;
 }
 
-void discard_warm_up_counts(const CaseWindow& window) {
+void discard_warm_up_counts(const MeasurementContext& window) {
   window.trainer.executor().take_staleness();
   if (window.link != nullptr) {
     window.link->take_operations();
   }
 }
 
-// Returns a function that adds the lookups to the samples of a window that ends early, and hands
-// them to CaseOptions::interrupted.
-std::function<void(records::RankSamples)> with_lookups(const CaseWindow& window) {
+// Returns a function for a measured window that ends early.  It adds the embedding lookups to the
+// samples and passes them to CaseOptions::interrupted.
+std::function<void(records::RankSamples)> make_interruption_handler(
+    const MeasurementContext& window) {
   return [&](records::RankSamples so_far) {
     if (window.options.interrupted) {
       so_far.lookups = window.trainer.lookups();
@@ -141,7 +142,7 @@ std::function<void(records::RankSamples)> with_lookups(const CaseWindow& window)
   };
 }
 
-records::RankSamples run_measured_steps(const CaseWindow& window,
+records::RankSamples run_measured_steps(const MeasurementContext& window,
                                         const std::function<void()>& begin,
                                         const std::function<void(int done, int total)>& progress) {
   const cases::Case& c = window.trainer.configuration();
@@ -157,7 +158,7 @@ records::RankSamples run_measured_steps(const CaseWindow& window,
                                    .reads_data = !c.data.empty(),
                                    .barrier = begin,
                                    .progress = progress,
-                                   .interrupted = with_lookups(window)});
+                                   .interrupted = make_interruption_handler(window)});
   }
   const auto align = [&](int done) {
     window.store.barrier(fmt::format("evaluated/{}", done), window.group.world);
@@ -175,14 +176,14 @@ records::RankSamples run_measured_steps(const CaseWindow& window,
 }
 
 // Stores lookups, spans, memory and losses in `result` after the last measured step.
-void keep_findings(const CaseWindow& window, RankResult& result) {
+void keep_findings(const MeasurementContext& window, RankResult& result) {
   Trainer& trainer = window.trainer;
   result.samples.lookups = trainer.take_lookups();
   if (window.link != nullptr) {
     result.linked = window.link->take_operations();
   }
   result.samples.peak_memory_bytes = peak_memory_bytes();
-  result.training = training_of(trainer);
+  result.training = final_loss_of(trainer);
   auto ops = trainer.executor().take_spans();
   add_phases(trainer, ops, result.samples);
   if (window.options.record_spans) {
@@ -194,7 +195,7 @@ void keep_findings(const CaseWindow& window, RankResult& result) {
 }
 
 // Measures the case's steps, and returns whether the case sends anything over the network.
-bool measure_window(const CaseWindow& window, RankResult& result) {
+bool measure_window(const MeasurementContext& window, RankResult& result) {
   Trainer& trainer = window.trainer;
   const cases::Case& c = window.trainer.configuration();
   const WeightNorms norms(trainer);
@@ -219,7 +220,7 @@ bool measure_window(const CaseWindow& window, RankResult& result) {
   if (c.has_tables()) {
     window.store.barrier("window", window.group.world);  // the master waits here
   }
-  result.coding = coding_of(trainer, trainer.executor().coding_ns() - coded_before);
+  result.coding = codec_costs_of(trainer, trainer.executor().coding_ns() - coded_before);
   keep_findings(window, result);
   norms.note_last(result);
   result.wire = trainer.wire(c.steps);
@@ -252,17 +253,17 @@ RankResult run_case(const engines::World& world, const cases::Case& configuratio
     }
     store.barrier("connected", group.world);
     options.accepted();
-    const auto claim = claim_of(options);
-    const CaseWindow window{trainer, group, link.get(), store, options};
+    const auto claim = make_heartbeat_claim(options);
+    const MeasurementContext window{trainer, group, link.get(), store, options};
     const bool crosses = measure_window(window, result);
     note_averages(trainer, group, result);
-    result.error = failure_of(trainer);
+    result.error = loss_failure_of(trainer);
     if (crosses && !configuration.discard && configuration.data.empty()) {
-      measure_exposed(world, window, result.samples);
+      measure_exposed_communication(world, window, result.samples);
     }
   }
   if (configuration.stretch != 1) {
-    unstretch(configuration.stretch, result);
+    divide_times_by_stretch(configuration.stretch, result);
   }
   result.samples.rank = group.rank;
   result.samples.device = group.device.str();

@@ -34,7 +34,7 @@ struct CaseOptions {
   std::string interface;  // network interface; empty: the engine's choice
   StepLimits limits{};
   bool record_spans = false;
-  PlanTimes times{};             // times known already; equal on all ranks
+  PlanTimes times{};             // times that need not be measured; equal on all ranks
   std::function<void()> idle{};  // as ChannelSpec::idle
   /// Called once all ranks of the case have made its plan and are connected.
   std::function<void()> accepted = [] {};
@@ -46,8 +46,8 @@ struct CaseOptions {
 
 /// Runs one case on one of its ranks, 0 .. ranks-1 of the world: the measured window, then the
 /// checks.  If anything crosses the network, it then measures blocks of steps with and without
-/// communication in turn, while all ranks compute at once.  The times of a stretched case are
-/// divided by its stretch, except those of `linked`.
+/// communication in turn, while all ranks compute at once.  In a replay that runs slower by a
+/// factor `stretch`, the times are divided by this factor, except those of `linked`.
 RankResult run_case(const engines::World& world, const cases::Case& configuration,
                     launch::PrefixStore& store, const CaseOptions& options);
 

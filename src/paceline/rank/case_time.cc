@@ -27,13 +27,13 @@
 namespace paceline::rank {
 namespace {
 
-// The side in pixels of the images for which the stored network shapes hold.
+// The side, in pixels, of the images with which the stored network shapes were traced.
 constexpr double kSideOfShapes = 224;
 
 // The fraction of a convolution's input and output bytes that autograd keeps for backward.  Inputs
 // are kept, but several convolutions may share one.  Outputs are kept if a normalization reads
 // them.
-constexpr double kKept = 0.75;
+constexpr double kKeptFraction = 0.75;
 constexpr double kKeptOfInputs = 0.5;  // applies if no normalization reads the output
 
 double kept_bytes(const plan::NetworkShape& shape) {
@@ -42,7 +42,7 @@ double kept_bytes(const plan::NetworkShape& shape) {
     if (shape.work[i].kind == plan::LayerKind::kConvolution) {
       const bool normalized =
           i + 1 < shape.work.size() && shape.work[i + 1].kind == plan::LayerKind::kNormalization;
-      bytes += shape.work[i].bytes * (normalized ? kKept : kKeptOfInputs);
+      bytes += shape.work[i].bytes * (normalized ? kKeptFraction : kKeptOfInputs);
     }
   }
   return bytes;
@@ -50,12 +50,12 @@ double kept_bytes(const plan::NetworkShape& shape) {
 
 bool has_shape(const cases::Case& c) {
   const auto names = plan::network_names();
-  return c.device == "cpu" && c.replay.empty() && !c.has_tables() && !cases::is_outside(c) &&
-         std::ranges::find(names, c.model) != names.end();
+  return c.device == "cpu" && c.replay.empty() && !c.has_tables() &&
+         !cases::runs_external_program(c) && std::ranges::find(names, c.model) != names.end();
 }
 
 // Returns the seconds that drawing one number takes.
-double seconds_a_number() {
+double seconds_per_random_number() {
   constexpr int kNumbers = 1 << 16;
   Random random(1);
   double sum = 0;
@@ -72,7 +72,7 @@ double seconds_a_number() {
 constexpr double kFrameworkStartSeconds = 5;
 
 // Returns the seconds per step on the emulated link alone; nothing is subtracted for overlap.
-double link_seconds(const cases::Case& c, const PlannedCase& planned) {
+double link_seconds_per_step(const cases::Case& c, const PlannedCase& planned) {
   if (c.link.empty()) {
     return 0;
   }
@@ -80,9 +80,9 @@ double link_seconds(const cases::Case& c, const PlannedCase& planned) {
   return static_cast<double>(planned.wire_bytes) / link.bytes_per_s;
 }
 
-// Returns the larger of two ranks' bytes: the first rank trains, and the last is a server if
-// servers are ranks of their own.
-std::int64_t written_by_fullest(const plan::Planner& planner, plan::PlanInput input) {
+// Returns the larger of the bytes that a replay writes on the first rank, which trains, and on the
+// last rank, which is a server if servers are ranks of their own.
+std::int64_t largest_written_bytes(const plan::Planner& planner, plan::PlanInput input) {
   const std::int64_t first = replay_written_bytes(planner, input);
   input.rank = input.world - 1;
   return std::max(first, replay_written_bytes(planner, input));
@@ -117,7 +117,7 @@ double table_draw_seconds(const cases::Case& c, int cores) {
     most = std::max(most, numbers / std::max(1, c.threads));
     all += numbers;
   }
-  return seconds_a_number() * std::max(most, all / std::max(1, cores));
+  return seconds_per_random_number() * std::max(most, all / std::max(1, cores));
 }
 
 std::string duration_text(double seconds) {
@@ -136,21 +136,21 @@ double threads_per_core(const cases::Case& c, int ranks_here, double cores) {
              : 1.0;
 }
 
-bool measures_pairs(const cases::Case& c) {
-  const bool by_others = cases::is_outside(c) && c.framework != cases::kOwnNetwork;
+bool measures_communication_overhead(const cases::Case& c) {
+  const bool by_others = cases::runs_external_program(c) && c.framework != cases::kOwnNetwork;
   return !by_others && c.ranks > 1 && !c.discard && c.strategy != "none";
 }
 
 double seconds_of(const cases::Case& c, const Probe& probe, const PlannedCase& planned,
                   double threads_per_core) {
-  const bool pairs = measures_pairs(c);
+  const bool pairs = measures_communication_overhead(c);
   const int first = pairs ? 2 : 1;
   const int paired = pairs ? pair_layout(c.steps).total_steps() : 0;
   const int steps = c.warmup + c.steps + paired;
   const int without_communication = paired / 2;
-  return 2 * probe.setup_s + (cases::is_outside(c) ? kFrameworkStartSeconds : 0) +
+  return 2 * probe.setup_s + (cases::runs_external_program(c) ? kFrameworkStartSeconds : 0) +
          (first * probe.first_step_s + (steps - first) * probe.step_s) * threads_per_core +
-         (steps - without_communication) * link_seconds(c, planned);
+         (steps - without_communication) * link_seconds_per_step(c, planned);
 }
 
 PlannedCase plan_case(const cases::Case& c, const plan::ModelShape& shape) {
@@ -170,7 +170,7 @@ PlannedCase plan_case(const cases::Case& c, const plan::ModelShape& shape) {
     const plan::Setup setup = planner->setup(input);
     const plan::CommPlan plan = planner->plan(input, setup, planner->variant(input, 0));
     return {.rejection = "",
-            .written_bytes = c.replay.empty() ? 0 : written_by_fullest(*planner, input),
+            .written_bytes = c.replay.empty() ? 0 : largest_written_bytes(*planner, input),
             .wire_bytes = plan::cost(setup, plan, input.rank).wire_bytes};
   } catch (const UsageError& error) {
     return {.rejection = fmt::format("{} of {} on {}: {}", c.strategy, c.model,
@@ -181,7 +181,7 @@ PlannedCase plan_case(const cases::Case& c, const plan::ModelShape& shape) {
 namespace {
 
 // Returns the seconds of a replay, by its profile's times; nothing for a case that is no replay.
-std::optional<double> seconds_of_replay(const cases::Case& c) {
+std::optional<double> replay_seconds(const cases::Case& c) {
   if (c.replay.empty()) {
     return std::nullopt;
   }
@@ -199,7 +199,7 @@ std::string replay_time_text(const std::vector<cases::Case>& cases, int runs) {
   double seconds = 0;
   std::int64_t known = 0;
   for (const cases::Case& c : cases) {
-    if (const auto of_case = seconds_of_replay(c)) {
+    if (const auto of_case = replay_seconds(c)) {
       seconds += *of_case;
       ++known;
     }

@@ -9,8 +9,8 @@
 #include "paceline/plan/plan_input.h"
 #include "paceline/rank/probe.h"
 
-// The time and the memory that a case takes, estimated from a probe or from what is known without
-// a probe.
+// Estimates of the time and the memory that a case needs, from a probe (a few steps on one rank) or
+// from the network's shape and recorded profiles alone.
 
 namespace paceline::rank {
 
@@ -32,12 +32,12 @@ std::string duration_text(double seconds);
 double threads_per_core(const cases::Case& configuration, int ranks_here, double cores);
 
 /// Returns whether the case also measures steps without communication, in turn with other steps.
-bool measures_pairs(const cases::Case& configuration);
+bool measures_communication_overhead(const cases::Case& configuration);
 
 /// The outcome of planning a case before it is run.
 struct PlannedCase {
   std::string rejection;           // why there is no plan; empty: there is one
-  std::int64_t written_bytes = 0;  // bytes that a replay writes on its fullest rank
+  std::int64_t written_bytes = 0;  // bytes that a replay writes, on the rank that writes most
   std::int64_t wire_bytes = 0;     // bytes that a rank sends in a step
 };
 

@@ -37,7 +37,7 @@ at::ScalarType type_of(std::string_view name) {
       return type;
     }
   }
-  throw UsageError("--dtype: " + unknown_name("number type", name, comm_dtypes()));
+  throw UsageError("--dtype: " + unknown_name_message("number type", name, comm_dtypes()));
 }
 
 // Returns the pattern of a collective, or nothing for messages.
@@ -52,7 +52,7 @@ std::optional<Pattern> pattern_of(std::string_view operation) {
 }
 
 // Returns a number m such that the sum of `world` integers below m is exact in the type.
-std::int64_t modulus(at::ScalarType type, std::int64_t world) {
+std::int64_t exact_sum_modulus(at::ScalarType type, std::int64_t world) {
   const std::int64_t exact = type == at::kBFloat16 ? 256 : type == at::kHalf ? 2048 : 1 << 24;
   return std::clamp<std::int64_t>(exact / world, 2, 251);
 }
@@ -66,9 +66,9 @@ class Operation {
             const at::TensorOptions& options, const engines::PeerWait* peers)
       : channel_(channel), peers_(peers), pattern_(pattern_of(name)), world_(channel.world()) {
     const auto type = c10::typeMetaToScalarType(options.dtype());
-    modulus_ = modulus(type, world_);
+    modulus_ = exact_sum_modulus(type, world_);
     const auto size = static_cast<std::int64_t>(c10::elementSize(type));
-    bytes_ = whole_bytes(name, bytes, size, world_);
+    bytes_ = rounded_bytes(name, bytes, size, world_);
     count_ = bytes_ / size;
     const std::int64_t shard = count_ / world_;
     const bool gathers = pattern_ == Pattern::kAllGather;
@@ -168,7 +168,7 @@ class Operation {
 
   engines::Channel& channel_;
   const engines::PeerWait* peers_;
-  std::optional<Pattern> pattern_;  // nothing: messages
+  std::optional<Pattern> pattern_;  // nothing: messages between neighbors
   std::int64_t world_ = 1, modulus_ = 2, count_ = 0, bytes_ = 0;
   at::Tensor in_, out_;
 };
@@ -187,8 +187,8 @@ std::int64_t element_bytes(std::string_view dtype) {
   return static_cast<std::int64_t>(c10::elementSize(type_of(dtype)));
 }
 
-std::int64_t whole_bytes(std::string_view operation, std::int64_t bytes, std::int64_t element,
-                         std::int64_t world) {
+std::int64_t rounded_bytes(std::string_view operation, std::int64_t bytes, std::int64_t element,
+                           std::int64_t world) {
   std::int64_t count = std::max<std::int64_t>(1, bytes / element);
   if (operation == plan::name_of(plan::Pattern::kReduceScatter) ||
       operation == plan::name_of(plan::Pattern::kAllGather)) {
@@ -203,7 +203,7 @@ std::vector<CommRow> comm_rows(const std::vector<std::string>& operations,
   std::vector<CommRow> rows;
   for (const std::string& operation : operations) {
     for (const std::int64_t size : sizes) {
-      const std::int64_t bytes = whole_bytes(operation, size, element_bytes(dtype), world);
+      const std::int64_t bytes = rounded_bytes(operation, size, element_bytes(dtype), world);
       add_once(rows, {.operation = operation, .bytes = bytes});
     }
   }

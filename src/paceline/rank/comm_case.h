@@ -32,11 +32,11 @@ struct CommRow {
 
 /// Returns `bytes` rounded to whole elements, at least one.  If each of `world` ranks holds a shard
 /// in the operation, rounds up to equal shards.
-std::int64_t whole_bytes(std::string_view operation, std::int64_t bytes, std::int64_t element,
-                         std::int64_t world);
+std::int64_t rounded_bytes(std::string_view operation, std::int64_t bytes, std::int64_t element,
+                           std::int64_t world);
 
 /// Returns a row for each operation at each size, in order and without repetition.  Sizes are
-/// rounded by whole_bytes().
+/// rounded by rounded_bytes().
 std::vector<CommRow> comm_rows(const std::vector<std::string>& operations,
                                const std::vector<std::int64_t>& sizes, std::string_view dtype,
                                std::int64_t world);
@@ -67,10 +67,11 @@ struct CommSamples {
 };
 
 /// Measures one of plan::kOperations at one size on `channel`: performs warm-up and measured
-/// iterations, and then one more, of which every element is checked on values that no summation
-/// rounds.  A barrier before each operation keeps late ranks out of its duration.  For messages,
-/// every rank sends one to the next rank and at the same time receives one from the rank before, as
-/// sendrecv of nccl-tests.  Leaves `linked` empty.  Collective.
+/// iterations.  If `iterations.checks` is set, then performs one more on integers that are summed
+/// without rounding, and checks every element.  A barrier before each operation keeps late ranks
+/// out of its duration.  For messages, every rank sends one to the next rank and at the same time
+/// receives one from the rank before, as sendrecv of nccl-tests.  Leaves `linked` empty.
+/// Collective.
 CommSamples measure_operation(engines::Channel& channel, std::string_view operation,
                               std::int64_t bytes, const CommIterations& iterations);
 

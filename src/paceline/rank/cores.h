@@ -25,9 +25,9 @@ struct HostCores {
 /// Must be called before any rank is pinned.
 HostCores host_cores(const engines::World& world, launch::PrefixStore& store);
 
-/// Returns the most threads of a rank on the CPU in any case.  If a case runs on a GPU, whose host
-/// threads need room, or its command starts ranks itself, which need all cores, the number is so
-/// large that nothing is pinned.
+/// Returns the largest number of threads that a rank uses in any CPU case.  Returns so large a
+/// number that nothing is pinned if a case runs on a GPU (its host threads need room) or if its
+/// command starts ranks itself (they need all cores).
 int threads_to_pin(std::span<const cases::Case> cases);
 
 /// Pins this rank to its own cores until destruction.  Local rank r of this host gets the r-th

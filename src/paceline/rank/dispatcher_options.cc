@@ -8,9 +8,10 @@
 namespace paceline::rank {
 namespace {
 
-// A rank without a heartbeat for --timeout has failed.  To detect that takes up to two heartbeats
-// and a poll more.  Ranks that wait for the failed rank must give up later than that.
-constexpr std::chrono::seconds kDetectionFirst{3};
+// The time that is added to --timeout for ranks that wait for another rank.  If that rank has sent
+// no heartbeat for --timeout, the failure detector reports it within two heartbeats and a poll,
+// before the waiting ranks give up.
+constexpr std::chrono::seconds kDetectionMargin{3};
 
 }  // namespace
 
@@ -19,7 +20,7 @@ constexpr std::chrono::seconds kDetectionFirst{3};
 execution::Dispatcher::Options dispatcher_options(
     const StepLimits& limits, std::function<void(const std::exception_ptr&)> stuck) {
   using launch::Heartbeat;
-  execution::Dispatcher::Options dispatcher{.timeout = limits.timeout + kDetectionFirst,
+  execution::Dispatcher::Options dispatcher{.timeout = limits.timeout + kDetectionMargin,
                                             .first_step = limits.first_step,
                                             .training_timeout = limits.timeout,
                                             .stuck = std::move(stuck)};

@@ -27,18 +27,18 @@ std::unique_ptr<plan::Planner> planner_of(const cases::Case& configuration,
 }
 
 void add_lookups(const EmbeddingJob& job, const plan::CommPlan& plan,
-                 const runtime::FlatMemory& memory, records::Lookups& lookups) {
+                 const runtime::FlatMemory& memory, records::LookupCounts& lookups) {
   const plan::Setup& setup = memory.setup();
   const auto all = [&](std::string_view name) {
     return memory.view(plan::whole(setup, plan::buffer_named(setup, name)));
   };
-  lookups.rows += runtime::length_of(all(strategies::kLookupIndex));
+  lookups.rows += runtime::ragged_length(all(strategies::kLookupIndex));
   const at::Tensor ids = all(strategies::kLookupIds);
   std::vector<std::int64_t> distinct;  // by server
   lookups.distinct.resize(static_cast<std::size_t>(job.servers));
   for (std::int64_t& sum : lookups.distinct) {
     const auto part = ids.numel() / job.servers;
-    distinct.push_back(runtime::length_of(ids.narrow(0, std::ssize(distinct) * part, part)));
+    distinct.push_back(runtime::ragged_length(ids.narrow(0, std::ssize(distinct) * part, part)));
     sum += distinct.back();
   }
   const auto add = [&](const plan::Message& message) {
@@ -115,7 +115,7 @@ void add_messages(const plan::Exchange& exchange, const execution::OpSpan& span,
 
 }  // namespace
 
-std::map<std::string, std::vector<std::int64_t>> phases_of_kernels(
+std::map<std::string, std::vector<std::int64_t>> kernel_phase_times(
     const std::vector<execution::OpSpan>& spans,
     const std::function<const plan::CommPlan&(plan::Step)>& plan_of, plan::Step first, int steps) {
   std::vector<Phases> of_steps(static_cast<std::size_t>(steps));

@@ -58,7 +58,7 @@ void check_link_model(const std::vector<std::vector<engines::LinkedOperation>>& 
   record.valid.reset();
   if (check.operations > 0) {
     record.link_slack_ns = check.slack_ns;
-    record.valid = is_as_long_as_its_link(record);
+    record.valid = matches_link_duration(record);
   }
 }
 
@@ -176,7 +176,7 @@ class EngineOperations final : public Workload {
     if (!record.link.empty()) {
       check_link_model(linked, record);
     }
-    if (auto warning = above_line(record)) {
+    if (auto warning = above_line_rate_warning(record)) {
       record.warnings.push_back(*std::move(warning));
     }
     return record;

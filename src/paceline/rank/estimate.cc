@@ -30,19 +30,21 @@ namespace {
 constexpr double kAskAboveSeconds = 30 * 60;
 // Returns the memory of a rank.  Two trainers are alive while steps without communication are
 // measured; in a replay the trainer without communication writes nothing.
-std::int64_t memory_of(const cases::Case& c, const Probe& probe, const PlannedCase& planned) {
+std::int64_t rank_memory_bytes(const cases::Case& c, const Probe& probe,
+                               const PlannedCase& planned) {
   if (!c.replay.empty()) {
     return probe.memory_bytes + planned.written_bytes;
   }
-  return probe.memory_bytes + (measures_pairs(c) ? probe.state_bytes : 0);
+  return probe.memory_bytes + (measures_communication_overhead(c) ? probe.state_bytes : 0);
 }
 
-// Returns the memory of each rank on this host, which are the first `here` ranks of the job.  In a
-// job with embedding tables it is what the rank's plan needs, plus what the probe used beyond its
-// own plan.
-std::vector<std::int64_t> memory_of_ranks(const cases::Case& c, const Probe& probe,
-                                          const PlannedCase& planned, int here) {
-  std::vector<std::int64_t> memory(static_cast<std::size_t>(here), memory_of(c, probe, planned));
+// Returns the memory in bytes of each rank on this host; these are the first `here` ranks of the
+// job.  In a job with embedding tables it is the memory of the rank's plan plus what the probe used
+// in addition to its own plan.
+std::vector<std::int64_t> memory_bytes_by_rank(const cases::Case& c, const Probe& probe,
+                                               const PlannedCase& planned, int here) {
+  std::vector<std::int64_t> memory(static_cast<std::size_t>(here),
+                                   rank_memory_bytes(c, probe, planned));
   if (!c.has_tables() || !probe.fits || !planned.rejection.empty()) {
     return memory;
   }
@@ -57,14 +59,14 @@ std::vector<std::int64_t> memory_of_ranks(const cases::Case& c, const Probe& pro
 }
 
 // The total time and memory of the cases that have been estimated.
-struct Sum {
+struct EstimateSum {
   double seconds = 0;
   std::int64_t memory_bytes = 0;  // of the rank that needs most
 };
 
 // Returns advice on how to change the case so that it needs less memory.
-std::string smaller_than(const cases::Case& c, std::int64_t ranks_that_fit,
-                         const std::string& experiment) {
+std::string memory_advice(const cases::Case& c, std::int64_t ranks_that_fit,
+                          const std::string& experiment) {
   std::string text = "use fewer ranks, a smaller --batch-size or --image-size";
   if (c.has_tables()) {
     text = fmt::format(
@@ -89,7 +91,7 @@ std::string memory_rejection(const cases::Case& c, const Probe& probe,
                              const std::string& experiment) {
   const std::int64_t memory = usable_memory_bytes();
   const std::int64_t needed = std::accumulate(ranks.begin(), ranks.end(), std::int64_t{0});
-  if (c.device != "cpu" || cases::is_outside(c) || (probe.fits && needed <= memory)) {
+  if (c.device != "cpu" || cases::runs_external_program(c) || (probe.fits && needed <= memory)) {
     return "";
   }
   return fmt::format("{}{} on {} needs {} {:.1f} GB on this host, which has {:.1f} GB; {}.",
@@ -97,12 +99,12 @@ std::string memory_rejection(const cases::Case& c, const Probe& probe,
                      c.model == "hybrid" ? "" : fmt::format(" with batch {}", c.batch_size),
                      counted(std::ssize(ranks), "rank"), probe.fits ? "about" : "more than",
                      static_cast<double>(needed) * 1e-9, static_cast<double>(memory) * 1e-9,
-                     smaller_than(c, probe.fits ? memory / ranks.front() : 0, experiment));
+                     memory_advice(c, probe.fits ? memory / ranks.front() : 0, experiment));
 }
 
 // Returns the estimate as text.  `runs` holds every run of a case; a repeated case counts as one
 // case.
-std::string sum_text(const Sum& sum, const std::vector<cases::Case>& runs) {
+std::string sum_text(const EstimateSum& sum, const std::vector<cases::Case>& runs) {
   std::set<std::string> keys;
   for (const cases::Case& c : runs) {
     keys.insert(c.key() + (c.discard ? " discarded" : ""));
@@ -114,7 +116,7 @@ std::string sum_text(const Sum& sum, const std::vector<cases::Case>& runs) {
       duration_text(sum.seconds),
       keys.size() < runs.size() ? fmt::format("{} runs of {}", runs.size(), cases) : cases,
       static_cast<double>(sum.memory_bytes) * 1e-9,
-      std::ranges::any_of(runs, cases::is_outside)
+      std::ranges::any_of(runs, cases::runs_external_program)
           ? "; other frameworks are taken to be as fast as Paceline"
           : "");
 }
@@ -125,8 +127,8 @@ std::vector<cases::Case> largest_first(std::vector<cases::Case> cases) {
   return cases;
 }
 
-// Returns why a case does not fit, by its network's shape alone; empty if the shape does not show
-// it.
+// Returns why a case does not fit in memory, judged by its network's shape alone.  Returns an empty
+// text if the case may fit.
 std::string rejection_by_shape(const cases::Case& c, const engines::World& world,
                                const std::string& experiment) {
   const std::int64_t least = least_memory_bytes(c);
@@ -188,7 +190,7 @@ class Estimator {
     const Probe& probe = probe_of(c);
     const int here = std::min(c.ranks, world_.self.local_world);
     const PlannedCase planned = probe.fits ? plan_case(c, probe.shape) : PlannedCase{};
-    const auto of_ranks = memory_of_ranks(c, probe, planned, here);
+    const auto of_ranks = memory_bytes_by_rank(c, probe, planned, here);
     std::string why = memory_rejection(c, probe, of_ranks, experiment);
     if (why.empty()) {
       why = planned.rejection;
@@ -202,7 +204,7 @@ class Estimator {
     return why;
   }
 
-  // Returns the probe of the case's network, which is made once.
+  // Returns the probe result of the case's network, which is probed only once.
   const Probe& probe_of(const cases::Case& c) {
     const auto [found, is_new] = probes_.try_emplace(network_key(c));
     if (!is_new) {
@@ -222,7 +224,7 @@ class Estimator {
   const engines::World& world_;
   const EstimateOptions& options_;
   std::map<std::string, Probe> probes_;  // by network_key()
-  Sum sum_;
+  EstimateSum sum_;
   Estimate found_;
 };
 

@@ -28,7 +28,7 @@ struct Estimate {
   std::chrono::nanoseconds first_step(const cases::Case& c, int ranks_here, int cores) const;
 };
 
-/// Returns a text of all settings on which the computation of one rank depends.
+/// Returns a text that contains every setting on which one rank's computation depends.
 std::string network_key(const cases::Case& configuration);
 
 /// The key of the job's store that holds the estimate, for the other ranks and for later

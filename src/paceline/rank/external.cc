@@ -51,26 +51,26 @@ ExternalProcess agree_on_rendezvous(const engines::World& world, int ranks,
 // may start and end slowly, and write a line after some steps only.
 constexpr std::chrono::milliseconds kLeastSilence = std::chrono::minutes(3);
 
-// Throws OutsideFailure if there are no samples, or samples of several ranks but not of all.
+// Throws ExternalProgramError if there are no samples, or samples of several ranks but not of all.
 void check_all_ranks(const cases::Case& c, const std::vector<records::RankSamples>& ranks) {
   if (ranks.empty()) {
-    throw OutsideFailure(
+    throw ExternalProgramError(
         "no-samples",
         !c.reader.empty() ? fmt::format("it wrote no line of a step of {} (--reader)", c.reader)
         : c.step_regex.empty() ? std::string("it wrote no step (docs/adapters.md)")
                                : fmt::format("no line matches --step-regex '{}'", c.step_regex));
   }
   if (ranks.size() != 1 && ranks.size() != static_cast<std::size_t>(c.ranks)) {
-    throw OutsideFailure("wrong-count",
-                         fmt::format("steps came of {} of {} ranks", ranks.size(), c.ranks));
+    throw ExternalProgramError("wrong-count",
+                               fmt::format("steps came of {} of {} ranks", ranks.size(), c.ranks));
   }
 }
 
 // The command that one process runs for a case.
-class Execution {
+class ExternalExecution {
  public:
-  Execution(const engines::RankContext& context, const cases::Case& configuration,
-            const ExternalOptions& options)
+  ExternalExecution(const engines::RankContext& context, const cases::Case& configuration,
+                    const ExternalOptions& options)
       : context_(context),
         configuration_(configuration),
         options_(options),
@@ -78,7 +78,7 @@ class Execution {
         reader_(configuration, context.world.self.rank) {}
 
   records::RunRecord run(const ExternalProcess& place) {
-    const OutsideCommand command = outside_command(configuration_, place);
+    const ExternalCommand command = outside_command(configuration_, place);
     const std::int64_t began = steady_ns();
     Child child(command.words, command.environment,
                 {.guarded = true,
@@ -88,7 +88,7 @@ class Execution {
     try {
       read(child, began);
     } catch (const WorldError& error) {  // the command was silent too long
-      throw OutsideFailure("timeout", error.what());
+      throw ExternalProgramError("timeout", error.what());
     }
     check_exit_code(child.wait());
     records::RunRecord part = reader_.finish();
@@ -103,11 +103,11 @@ class Execution {
     const auto idle = [&] {
       options_.progress(reader_.done(), total_);
       if (context_.world.store->get(options_.prefix + kFailedKey)) {
-        throw OutsideFailure("", "");  // the failure of another rank is reported
+        throw ExternalProgramError("", "");  // the failure of another rank is reported
       }
       const double seconds = static_cast<double>(steady_ns() - began) * 1e-9;
       if (seconds > options_.settings.deadline) {
-        throw OutsideFailure(
+        throw ExternalProgramError(
             "timeout",
             fmt::format("not done after {:.0f} s, after {} of {} steps; --deadline gives it longer",
                         options_.settings.deadline, reader_.done(), total_));
@@ -122,8 +122,8 @@ class Execution {
     }
   }
 
-  // Returns whether this rank's command may write no steps, because one rank may write those of
-  // all.
+  // Returns whether this rank's command may report no steps, because the command of one rank may
+  // report the steps of all ranks.
   bool leaves_output_to_another() const {
     return !configuration_.command.empty() && configuration_.ranks > 1 &&
            !cases::starts_its_ranks(configuration_);
@@ -169,7 +169,7 @@ class Execution {
         !options_.log.empty() &&
         says_out_of_memory(read_text_if_readable(options_.log).value_or(""));
     const char* const status = short_of_memory ? "out-of-memory" : killed ? "signal" : "exit";
-    throw OutsideFailure(status, how);
+    throw ExternalProgramError(status, how);
   }
 
   const engines::RankContext& context_;
@@ -186,8 +186,8 @@ void make_folder_of(const std::string& log) {
   }
 }
 
-// Copies the first failure of any rank into the record.  It is written as {"status": .., "message":
-// ..}.
+// Copies a failure into the record.  `text` describes the first failure of any rank as {"status":
+// .., "message": ..}.
 void take_failure(const std::string& text, records::RunRecord& part) {
   const auto told = nlohmann::json::parse(text);
   part.status = told.at("status");
@@ -220,7 +220,8 @@ bool says_out_of_memory(const std::string& text) {
 }
 
 bool is_external(const cases::Case& configuration) {
-  return cases::is_outside(configuration) || strategies::strategy_of(configuration).external();
+  return cases::runs_external_program(configuration) ||
+         strategies::strategy_of(configuration).external();
 }
 
 std::string log_path(const std::string& records, int run, std::size_t index,
@@ -244,9 +245,9 @@ records::RunRecord run_external(const engines::RankContext& context,
   records::RunRecord part;
   try {
     make_folder_of(options.log);
-    part = Execution(context, configuration, options)
+    part = ExternalExecution(context, configuration, options)
                .run(agree_on_rendezvous(world, configuration.ranks, store));
-  } catch (const OutsideFailure& failure) {
+  } catch (const ExternalProgramError& failure) {
     const nlohmann::json told{
         {"status", failure.status()},
         {"message", configuration.ranks > 1 && !cases::starts_its_ranks(configuration)
@@ -257,11 +258,11 @@ records::RunRecord run_external(const engines::RankContext& context,
   return part;
 }
 
-void complete_external(records::RunRecord& whole) {
+void check_external_record(records::RunRecord& whole) {
   if (!whole.error) {
     try {
       check_all_ranks(whole.configuration, whole.ranks);
-    } catch (const OutsideFailure& failure) {
+    } catch (const ExternalProgramError& failure) {
       whole.ranks.clear();
       whole.error = failure.what();
       whole.status = failure.status();

@@ -30,9 +30,9 @@ records::RunRecord run_external(const engines::RankContext& context,
                                 const cases::Case& configuration, launch::PrefixStore& store,
                                 const ExternalOptions& options);
 
-/// Checks the record of all ranks, which must hold steps of one rank or of all ranks.  If several
-/// ranks gave warnings with the same code, keeps the first of them.
-void complete_external(records::RunRecord& whole);
+/// Checks that the merged record has steps of one rank or of all ranks; otherwise turns it into a
+/// failed record.  Of several warnings with the same code, keeps the first.
+void check_external_record(records::RunRecord& whole);
 
 /// Sets the record's library versions to those that the external program reported.  Paceline's own
 /// versions do not belong in such a record.

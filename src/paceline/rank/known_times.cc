@@ -30,18 +30,18 @@ namespace {
 
 using nlohmann::json;
 
-bool asks_for_times(const cases::Case& c) {
+bool needs_measured_times(const cases::Case& c) {
   return c.ranks > 1 && strategies::needs_times(strategies::strategy_of(c));
 }
 
-// Returns the key of layers' times, which names everything that they depend on.
+// Returns the key under which layer times are kept.  It contains all settings that they depend on.
 std::string layer_times_key(const cases::Case& c, const std::string& placement) {
   return fmt::format("layers {} {}", network_key(c), placement);
 }
 
-// Returns the key of collectives' times, which names everything that they depend on.  It has the
-// model because that sets the largest size, and the threads because ranks on a CPU compute during
-// the measurement.
+// Returns the key under which times of collectives are kept.  It contains all settings that they
+// depend on: among others the model, which determines the largest size, and the threads, because
+// ranks on a CPU compute during the measurement.
 std::string collective_times_key(const cases::Case& c, const std::string& placement) {
   return fmt::format(
       "collectives {} {}",
@@ -129,7 +129,7 @@ std::optional<plan::AlphaBeta> KnownTimes::fits_for(const cases::Case& c) {
 
 PlanTimes KnownTimes::known(const cases::Case& c) {
   PlanTimes times;
-  if (!asks_for_times(c)) {
+  if (!needs_measured_times(c)) {
     return times;
   }
   const auto kept = [this](const std::string& what) {
@@ -151,7 +151,7 @@ PlanTimes KnownTimes::known(const cases::Case& c) {
 }
 
 PlanTimes KnownTimes::share(const cases::Case& c, launch::PrefixStore& store) {
-  if (!asks_for_times(c)) {
+  if (!needs_measured_times(c)) {
     return {};
   }
   if (world_.self.rank == 0) {
@@ -161,7 +161,7 @@ PlanTimes KnownTimes::share(const cases::Case& c, launch::PrefixStore& store) {
 }
 
 void KnownTimes::keep(const cases::Case& c, const PlanTimes& known, const PlanTimes& used) {
-  if (world_.self.rank != 0 || !asks_for_times(c)) {
+  if (world_.self.rank != 0 || !needs_measured_times(c)) {
     return;
   }
   if (!known.profile && used.profile && c.replay.empty()) {

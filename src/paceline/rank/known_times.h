@@ -47,7 +47,7 @@ class KnownTimes {
   /// cluster file has none, and prints each sentence once.
   PlanTimes share(const cases::Case& configuration, launch::PrefixStore& store);
 
-  /// Keeps those times of `used` that `known` lacks, for later cases and in the job's store.
+  /// Stores the times that are in `used` but not in `known`, here and in the job's store.
   void keep(const cases::Case& configuration, const PlanTimes& known, const PlanTimes& used);
 
  private:

@@ -13,7 +13,7 @@
 
 namespace paceline::engines {
 
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(LinkedName, channel, index, members)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(LinkedOperationKey, channel, index, members)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(LinkedOperation, name, issued_ns, modelled_ns, engine_ns)
 
 }  // namespace paceline::engines
@@ -21,7 +21,7 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(LinkedOperation, name, issued_ns, modelled_ns
 namespace paceline::rank {
 namespace {
 
-struct Ends {
+struct OperationEnds {
   int seen = 0;  // the number of members that recorded it
   std::int64_t modelled_ns = std::numeric_limits<std::int64_t>::min();
   std::int64_t engine_ns = std::numeric_limits<std::int64_t>::min();
@@ -68,10 +68,10 @@ std::vector<engines::LinkedOperation> linked_operations_from(const std::string& 
 
 records::LinkCheck check_link(const std::vector<std::vector<engines::LinkedOperation>>& by_rank,
                               double stretch) {
-  std::map<engines::LinkedName, Ends> all;
+  std::map<engines::LinkedOperationKey, OperationEnds> all;
   for (const auto& operations : by_rank) {
     for (const engines::LinkedOperation& one : operations) {
-      Ends& ends = all[one.name];
+      OperationEnds& ends = all[one.name];
       ++ends.seen;
       ends.modelled_ns = std::max(ends.modelled_ns, one.modelled_ns);
       ends.engine_ns = std::max(ends.engine_ns, one.engine_ns);
@@ -98,7 +98,7 @@ records::LinkCheck check_link(const std::vector<std::vector<engines::LinkedOpera
   return check;
 }
 
-bool is_as_long_as_its_link(const records::CommRecord& record) {
+bool matches_link_duration(const records::CommRecord& record) {
   const cluster::LinkSpec link = cluster::parse_link("--link", record.link);
   int latencies = 1;  // a message has one latency
   for (const plan::Pattern pattern : plan::kPatterns) {
@@ -108,7 +108,7 @@ bool is_as_long_as_its_link(const records::CommRecord& record) {
   }
   const double modelled_ns = static_cast<double>(latencies * link.latency_ns) +
                              static_cast<double>(record.wire_bytes) * 1e9 / link.bytes_per_s;
-  return record.median_ns() <= (1 + records::LinkCheck::kMostOverdue) * modelled_ns;
+  return record.median_ns() <= (1 + records::LinkCheck::kMaxOverdueFraction) * modelled_ns;
 }
 
 }  // namespace paceline::rank

@@ -24,13 +24,13 @@ std::vector<engines::LinkedOperation> linked_operations_from(const std::string& 
 /// An operation begins when its last member issues it and ends when it has ended on all members.
 /// So the latest modelled end is compared with the latest real end: a member that issued early
 /// waited for the other members, not for the engine.  The times of all ranks must be on one clock.
-/// Slack and overdue time are divided by `stretch`; the caller must set the window's length.  Time
-/// in which several operations are overdue at once counts once.
+/// Slack and overdue time are divided by `stretch`.  The caller must set LinkCheck::window_ns.
+/// Time in which several operations are overdue at once counts once.
 records::LinkCheck check_link(const std::vector<std::vector<engines::LinkedOperation>>& by_rank,
                               double stretch);
 
 /// Returns whether the median iteration of an operation on an emulated link takes at most the time
-/// that the link's rate and latency give, plus the fraction LinkCheck::kMostOverdue.
-bool is_as_long_as_its_link(const records::CommRecord& record);
+/// that the link's rate and latency give, plus the fraction LinkCheck::kMaxOverdueFraction.
+bool matches_link_duration(const records::CommRecord& record);
 
 }  // namespace paceline::rank

@@ -26,7 +26,7 @@ namespace {
 constexpr std::chrono::seconds kLongestAnswer(60);  // the process may start slowly
 
 [[noreturn]] void fail_reading(const char* how) {
-  throw OutsideFailure(
+  throw ExternalProgramError(
       "bad-output",
       std::string("the reader of the program's output (paceline.readers.live) ") + how);
 }
@@ -40,7 +40,7 @@ LiveReader::LiveReader(const cases::Case& configuration, int rank) : LiveReader(
   }
   socket_ = Descriptor(ends[0]);
   const Descriptor theirs(ends[1]);
-  const std::vector<std::string> words = python_module("paceline.readers.live");
+  const std::vector<std::string> words = python_module_command("paceline.readers.live");
   pid_ = spawn({.executable = words.front(),
                 .argv = words,
                 .environment = environment_with({}),
@@ -65,7 +65,7 @@ records::RunRecord LiveReader::finish() {
   try {
     return records::from_json(ask("end"));
   } catch (const UsageError& error) {  // an event has a value that no record may have
-    throw OutsideFailure("bad-output", error.what());
+    throw ExternalProgramError("bad-output", error.what());
   }
 }
 
@@ -93,10 +93,10 @@ nlohmann::json LiveReader::ask(const std::string& line) {
   if (const auto failure = said.find("failure"); failure != said.end()) {
     const std::string message = *failure;
     const nlohmann::json& status = said.at("status");
-    throw OutsideFailure(status.is_string()            ? status.get<std::string>()
-                         : says_out_of_memory(message) ? "out-of-memory"
-                                                       : "exit",
-                         message);
+    throw ExternalProgramError(status.is_string()            ? status.get<std::string>()
+                               : says_out_of_memory(message) ? "out-of-memory"
+                                                             : "exit",
+                               message);
   }
   return said;
 }

@@ -17,9 +17,9 @@ namespace paceline::rank {
 
 /// An external program that failed or reported no usable times: a status of RunRecord, and a
 /// sentence.
-class OutsideFailure : public std::runtime_error {
+class ExternalProgramError : public std::runtime_error {
  public:
-  OutsideFailure(std::string status, const std::string& message)
+  ExternalProgramError(std::string status, const std::string& message)
       : std::runtime_error(message), status_(std::move(status)) {}
 
   const std::string& status() const { return status_; }
@@ -34,14 +34,14 @@ class OutsideFailure : public std::runtime_error {
 class LiveReader {
  public:
   /// Starts the process, and waits until it is ready to read what the case's program writes on
-  /// `rank`.  Throws OutsideFailure if it does not get ready.
+  /// `rank`.  Throws ExternalProgramError if it does not get ready.
   LiveReader(const cases::Case& configuration, int rank);
   ~LiveReader();
   LiveReader(const LiveReader&) = delete;
   LiveReader& operator=(const LiveReader&) = delete;
 
   /// Reads one line, which came `since_start_ns` after the start of the program.  Throws
-  /// OutsideFailure for a line that is wrong or of another case, for a loss that is no finite
+  /// ExternalProgramError for a line that is wrong or of another case, for a loss that is no finite
   /// number, and for the event `error`.
   void take(const std::string& line, std::int64_t since_start_ns);
 
@@ -49,8 +49,8 @@ class LiveReader {
   int done() const { return done_; }
 
   /// Returns the record of the window, after the last line: samples of the ranks whose steps were
-  /// read, warnings, and what the program said of itself.  Throws OutsideFailure if the samples are
-  /// not those that the case asks for, or contradict the clock.
+  /// read, warnings, and what the program said of itself.  Throws ExternalProgramError if the
+  /// samples are not those that the case asks for, or contradict the clock.
   records::RunRecord finish();
 
  private:

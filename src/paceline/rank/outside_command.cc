@@ -28,9 +28,9 @@ std::string adapter_for(const strategies::StrategySpec& spec) {
 
 // Returns the part of the configuration that one rank needs (docs/adapters.md).  A key is left out
 // if the case is a user's command and does not state its value.
-nlohmann::json case_of(const cases::Case& c) {
+nlohmann::json case_json(const cases::Case& c) {
   nlohmann::json handed = nlohmann::json::object();
-  for (const std::string_view name : cases::handed_over_keys()) {
+  for (const std::string_view name : cases::case_variable_keys()) {
     if (const cases::Field& key = *cases::find_key(name); is_stated(key, c)) {
       handed[std::string(name)] = cases::json_of(value_of(key, c));
     }
@@ -39,7 +39,7 @@ nlohmann::json case_of(const cases::Case& c) {
 }
 
 cases::Adapter adapter_of(const std::string& name) {
-  const auto adapter = cases::find_adapter(adapters_here(), name);
+  const auto adapter = cases::find_adapter(list_adapters(), name);
   if (!adapter) {
     throw UsageError(fmt::format(
         "framework {}: there is no such file, and {}/adapters/adapters.toml has no such adapter",
@@ -71,21 +71,21 @@ std::vector<std::string> variables_not_passed_on(const cases::Case& c,
                                     : launch::RankVariables::kAll);
 }
 
-OutsideCommand of_command(const cases::Case& c, const ExternalProcess& place) {
-  OutsideCommand command{.words = {"sh", "-c", fill_placeholders(c.command, c, place)},
-                         .environment = {{"PACELINE_CASE", case_of(c).dump()}},
-                         .without = variables_not_passed_on(c, place)};
+ExternalCommand of_command(const cases::Case& c, const ExternalProcess& place) {
+  ExternalCommand command{.words = {"sh", "-c", fill_placeholders(c.command, c, place)},
+                          .environment = {{"PACELINE_CASE", case_json(c).dump()}},
+                          .without = variables_not_passed_on(c, place)};
   if (!cases::starts_its_ranks(c)) {
     command.environment.merge(rendezvous_variables(c, place));
   }
   return command;
 }
 
-OutsideCommand of_adapter(const cases::Case& c, const ExternalProcess& place) {
+ExternalCommand of_adapter(const cases::Case& c, const ExternalProcess& place) {
   const bool named = !c.framework.empty();
   const auto spec = named ? strategies::StrategySpec() : strategies::strategy_of(c);
   const cases::Adapter adapter = adapter_of(named ? c.framework : adapter_for(spec));
-  nlohmann::json job = case_of(c);
+  nlohmann::json job = case_json(c);
   if (named) {
     if (c.compiled) {
       job["compiled"] = true;
@@ -104,8 +104,8 @@ OutsideCommand of_adapter(const cases::Case& c, const ExternalProcess& place) {
     job["bucket_mb"] = std::stod(options.text("bucket-mb"));
     job["options"] = options.text("settings");
   }
-  OutsideCommand command{
-      .words = python_module(adapter.module, c.python.empty() ? adapter.python : c.python),
+  ExternalCommand command{
+      .words = python_module_command(adapter.module, c.python.empty() ? adapter.python : c.python),
       .environment = rendezvous_variables(c, place),
       .without = variables_not_passed_on(c, place)};
   command.words.insert(command.words.begin() + 1, "-u");  // unbuffered
@@ -116,10 +116,10 @@ OutsideCommand of_adapter(const cases::Case& c, const ExternalProcess& place) {
 
 }  // namespace
 
-std::vector<cases::Adapter> adapters_here() { return cases::read_adapters(python_package()); }
+std::vector<cases::Adapter> list_adapters() { return cases::read_adapters(python_package()); }
 
-OutsideCommand outside_command(const cases::Case& c, const ExternalProcess& place) {
-  OutsideCommand command = c.command.empty() ? of_adapter(c, place) : of_command(c, place);
+ExternalCommand outside_command(const cases::Case& c, const ExternalProcess& place) {
+  ExternalCommand command = c.command.empty() ? of_adapter(c, place) : of_command(c, place);
   command.environment["OMP_NUM_THREADS"] = std::to_string(std::max(1, c.threads));
   command.environment.insert(c.env.begin(), c.env.end());
   return command;
@@ -145,7 +145,7 @@ std::string fill_placeholders(const std::string& text, const cases::Case& c,
   return out;
 }
 
-std::string shell_text(const OutsideCommand& command) {
+std::string shell_text(const ExternalCommand& command) {
   std::string text;
   for (const auto& [name, value] : command.environment) {
     text += fmt::format("{}={} ", name, shell_word(value));

@@ -11,7 +11,7 @@
 namespace paceline::rank {
 
 /// Returns the adapters of this build, and whether each is installed.
-std::vector<cases::Adapter> adapters_here();
+std::vector<cases::Adapter> list_adapters();
 
 /// The rank, the world size and the rendezvous address of one process of an external program.
 struct ExternalProcess {
@@ -22,7 +22,7 @@ struct ExternalProcess {
 };
 
 /// How an external program is started for a case.
-struct OutsideCommand {
+struct ExternalCommand {
   std::vector<std::string> words;
   std::map<std::string, std::string> environment;  // added to this process's environment
   std::vector<std::string> without{};              // variables not passed on
@@ -30,7 +30,7 @@ struct OutsideCommand {
 
 /// Returns the command of an external case (an adapter, the strategy python-ddp, or the user's own
 /// command) for one process.  Throws UsageError if the case's adapter is not known.
-OutsideCommand outside_command(const cases::Case& configuration, const ExternalProcess& place);
+ExternalCommand outside_command(const cases::Case& configuration, const ExternalProcess& place);
 
 /// Returns `text` with {port} and the names of cases::placeholders_of filled in.  Braces after a $,
 /// and other words in braces, stay as they are.
@@ -38,6 +38,6 @@ std::string fill_placeholders(const std::string& text, const cases::Case& config
                               const ExternalProcess& place);
 
 /// Returns the command as one line for a shell, for --dry-run.
-std::string shell_text(const OutsideCommand& command);
+std::string shell_text(const ExternalCommand& command);
 
 }  // namespace paceline::rank

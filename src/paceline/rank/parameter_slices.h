@@ -13,9 +13,8 @@ namespace paceline::rank {
 std::vector<plan::Slice> value_slices(const plan::Setup& setup,
                                       const std::function<bool(std::size_t parameter)>& holds);
 
-/// As value_slices(), in ascending order and with the padding after each parameter: each slice
-/// extends up to the next parameter, so that parts of it begin where parameters do, at whole
-/// vectors.
+/// Returns the slices of value_slices() in ascending order, each extended by the padding up to the
+/// next parameter.  Slices that are cut at parameters therefore begin at whole SIMD vectors.
 std::vector<plan::Slice> padded_value_slices(
     const plan::Setup& setup, const std::function<bool(std::size_t parameter)>& holds);
 

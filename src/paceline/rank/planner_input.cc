@@ -23,8 +23,9 @@ namespace paceline::rank {
 namespace {
 
 /// Returns the median over the rounds of the slowest rank's time.
-stats::SizedTime time_of(engines::Channel& channel, std::string_view operation, std::int64_t bytes,
-                         at::Device device, const engines::PeerWait& peers) {
+stats::SizedTime median_time_of(engines::Channel& channel, std::string_view operation,
+                                std::int64_t bytes, at::Device device,
+                                const engines::PeerWait& peers) {
   const CommSamples samples = measure_operation(
       channel, operation, bytes,
       {.warmup = 2, .measured = 5, .device = device.str(), .peers = &peers, .checks = false});
@@ -46,9 +47,9 @@ plan::AlphaBeta measure_alpha_beta(engines::Channel& channel, at::Device device,
     std::vector<stats::SizedTime> points;
     for (std::int64_t bytes = kSmallest;; bytes *= 8) {
       const std::int64_t size = std::min(bytes, last);
-      points.push_back(time_of(channel, operation, size, device, peers));
+      points.push_back(median_time_of(channel, operation, size, device, peers));
       if (size == last) {
-        return plan::line_of(stats::fit_line(points).pieces);
+        return plan::alpha_beta_time_of(stats::fit_line(points).pieces);
       }
     }
   };
@@ -104,7 +105,7 @@ runtime::TracedNetwork traced_for(const cases::Case& configuration) {
 
 }  // namespace
 
-networks::Batch traced_batch(const networks::Batch& whole) {
+networks::Batch two_sample_batch(const networks::Batch& whole) {
   const auto twice = [](const at::Tensor& all) {
     return at::cat({all.narrow(0, 0, 1), all.narrow(0, 0, 1)});
   };
@@ -116,11 +117,12 @@ plan::ModelShape shape_of(const cases::Case& configuration) {
                                       : cluster::read_profile(configuration.replay).model;
 }
 
-std::unique_ptr<plan::Planner> with_statistics_of(const cases::Case& configuration,
-                                                  std::unique_ptr<plan::Planner> parameters) {
+std::unique_ptr<plan::Planner> add_traced_statistics_averaging(
+    const cases::Case& configuration, std::unique_ptr<plan::Planner> parameters) {
   return configuration.average_buffers == 0
              ? std::move(parameters)
-             : with_statistics(configuration, traced_for(configuration), std::move(parameters));
+             : add_statistics_averaging(configuration, traced_for(configuration),
+                                        std::move(parameters));
 }
 
 plan::PlanInput plan_input_of(const cases::Case& configuration, plan::ModelShape shape) {

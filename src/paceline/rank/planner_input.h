@@ -29,17 +29,17 @@ std::shared_ptr<networks::Network> built_network(const cases::Case& configuratio
 
 /// Returns a batch of the first sample twice, with which networks are traced.  Two samples are the
 /// least that batch norm accepts on one pixel.
-networks::Batch traced_batch(const networks::Batch& whole);
+networks::Batch two_sample_batch(const networks::Batch& whole);
 
 /// Returns the shape of a configuration's network: that of the replayed profile, or else one traced
 /// with two samples on the CPU.  Throws UsageError for an unknown network or precision, and for an
 /// image that is too small.
 plan::ModelShape shape_of(const cases::Case& configuration);
 
-/// Applies with_statistics() of rank/statistics.h.  If the configuration averages statistics, makes
-/// and traces its network for this.
-std::unique_ptr<plan::Planner> with_statistics_of(const cases::Case& configuration,
-                                                  std::unique_ptr<plan::Planner> parameters);
+/// Applies add_statistics_averaging() of rank/statistics.h.  If the configuration averages
+/// statistics, makes and traces its network for this.
+std::unique_ptr<plan::Planner> add_traced_statistics_averaging(
+    const cases::Case& configuration, std::unique_ptr<plan::Planner> parameters);
 
 /// Returns the planner's input on rank 0 of the case.
 plan::PlanInput plan_input_of(const cases::Case& configuration, plan::ModelShape shape);

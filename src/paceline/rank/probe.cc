@@ -16,7 +16,8 @@
 namespace paceline::rank {
 namespace {
 
-// If the first step takes longer, no second step is timed: one-off work is then a small share.
+// If the first step takes longer, no second step is timed, because one-off work is then a small
+// part of the first step.
 constexpr double kSecondStepBelowSeconds = 5;
 
 Probe probe(const engines::World& world, const cases::Case& configuration,

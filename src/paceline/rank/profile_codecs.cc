@@ -59,7 +59,7 @@ class CodecBench {
     for (std::size_t i = 0; i < plan_.ops.size(); ++i) {
       const auto* kernel = std::get_if<plan::Kernel>(&plan_.ops[i].work);
       if (kernel == nullptr) {
-        stand_in_for(plan_.ops[i]);
+        fill_receive_buffers(plan_.ops[i]);
       } else if (is_codec(*kernel)) {
         runtime::Call call = operands_.resolve(*kernel);
         call.random = {.seed = 1, .step = step, .op = static_cast<plan::OpIndex>(i)};
@@ -124,7 +124,7 @@ class CodecBench {
 
   /// Fills the receive buffers as the other rank would, which is assumed to send what this rank
   /// sends.
-  void stand_in_for(const plan::Op& op) const {
+  void fill_receive_buffers(const plan::Op& op) const {
     if (const auto* exchange = std::get_if<plan::Exchange>(&op.work)) {
       for (std::size_t i = 0; i < exchange->receives.size(); ++i) {
         memory_.view(exchange->receives[i].slice).copy_(memory_.view(exchange->sends[i].slice));

@@ -85,7 +85,7 @@ cluster::ProfiledModel profile_model(const cases::Case& c) {
                                           .dtype = networks::parameter_dtype(precision),
                                           .device = device,
                                           .network = network_options(c)});
-    runtime::TracedNetwork traced = runtime::trace(network, c.model, traced_batch(batch));
+    runtime::TracedNetwork traced = runtime::trace(network, c.model, two_sample_batch(batch));
     const auto loss = [&] {
       const networks::Autocast autocast(precision, device.type());
       return network->loss(batch);

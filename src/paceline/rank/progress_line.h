@@ -22,15 +22,15 @@ enum class Progress : std::uint8_t {
 };
 
 /// Returns how to report progress: only rank 0 does.
-inline Progress progress_on(bool rank_0, bool terminal) {
+inline Progress progress_mode_of(bool rank_0, bool terminal) {
   return !rank_0 ? Progress::kNothing : terminal ? Progress::kLine : Progress::kLines;
 }
 
 /// Shows on stderr what is being done.
 class ProgressLine {
  public:
-  /// With kLines, prints what is new, at most once in `every`, and nothing before `every` has
-  /// passed.
+  /// With kLines, a thread prints the text if it has changed: first after `every`, and then at most
+  /// once in `every`.
   explicit ProgressLine(Progress how, std::chrono::milliseconds every = kNoticeDelay,
                         std::FILE* to = stderr)
       : how_(how), every_(every), to_(to) {
@@ -55,7 +55,7 @@ class ProgressLine {
     if (how_ == Progress::kLine) {
       std::fprintf(to_, "\r%s\033[K", text.c_str());
       std::fflush(to_);
-      there_ = true;
+      line_is_shown_ = true;
     }
   }
 
@@ -63,10 +63,10 @@ class ProgressLine {
   void clear() {
     const std::lock_guard lock(mutex_);
     text_.clear();
-    if (there_) {
+    if (line_is_shown_) {
       std::fputs("\r\033[K", to_);
       std::fflush(to_);
-      there_ = false;
+      line_is_shown_ = false;
     }
   }
 
@@ -91,8 +91,8 @@ class ProgressLine {
   std::FILE* to_;
   std::mutex mutex_;
   std::condition_variable_any changed_;
-  std::string text_;    // what is being done; empty: nothing
-  bool there_ = false;  // whether the terminal shows a line
+  std::string text_;            // what is being done; empty: nothing
+  bool line_is_shown_ = false;  // whether the terminal shows a line
   std::optional<std::jthread> thread_;
 };
 

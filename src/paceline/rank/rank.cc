@@ -13,7 +13,8 @@
 namespace paceline::rank {
 
 std::vector<std::string> rank_command(double timeout, const std::string& interface) {
-  std::vector<std::string> words{"paceline", kRank, "--timeout", fmt::format("{}", timeout)};
+  std::vector<std::string> words{"paceline", kRankSubcommand, "--timeout",
+                                 fmt::format("{}", timeout)};
   if (!interface.empty()) {
     words.insert(words.end(), {"--interface", interface});
   }
@@ -24,7 +25,7 @@ int run_rank(std::chrono::milliseconds timeout, const std::string& interface) {
   const launch::Launch launch = launch::detect_launch("");
   if (launch.self.launcher != "paceline") {
     throw UsageError(
-        fmt::format("{} is how paceline run and paceline comm start their ranks", kRank));
+        fmt::format("{} is how paceline run and paceline comm start their ranks", kRankSubcommand));
   }
   const launch::StopSignals stop;
   return engines::run_rank(launch, timeout, [&](const engines::RankContext& context) {

@@ -11,7 +11,7 @@ namespace paceline::rank {
 inline constexpr const char* kJobKey = "job";
 
 /// The hidden subcommand by which this program starts a rank.
-inline constexpr const char* kRank = "rank";
+inline constexpr const char* kRankSubcommand = "rank";
 
 /// Returns the command that starts a rank; `timeout` is in seconds, `interface` may be empty.
 std::vector<std::string> rank_command(double timeout, const std::string& interface);

@@ -18,7 +18,7 @@ constexpr std::int64_t kElementsAtOnce = 1 << 20;  // 8 MiB of doubles
 
 // Returns whether the measured engine all-reduces whole numbers correctly: in fp32 their sums are
 // exact.
-bool integers_add_up(engines::Channel& channel, const engines::PeerWait& peers) {
+bool sums_integers_exactly(engines::Channel& channel, const engines::PeerWait& peers) {
   constexpr std::int64_t kCount = 100'003;  // not a multiple of any small world
   const at::Tensor index = at::arange(kCount, at::kLong).remainder(251);
   const at::Tensor mine = (index * (channel.rank() + 1)).to(at::kFloat);
@@ -83,7 +83,7 @@ std::map<std::string, bool> verify(Trainer& trainer, const RankGroup& group,
   }
   const auto channel = connect(group, "verify", group.world);
   if (!group.device.is_cuda()) {
-    verified["integer_sums"] = integers_add_up(*channel, group.peers);
+    verified["integer_sums"] = sums_integers_exactly(*channel, group.peers);
   }
   if (!configuration.replay.empty() || !trainer.trains()) {
     return verified;  // there are no parameters

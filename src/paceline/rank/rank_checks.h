@@ -9,8 +9,8 @@
 #include "paceline/rank/rank_group.h"
 #include "paceline/rank/trainer.h"
 
-// Checks that the ranks of a case make together when its window has ended.  All ranks must call
-// these functions, in the same order.
+// Checks of a case after its measured window.  All ranks must call these functions, in the same
+// order.
 
 namespace paceline::rank {
 
@@ -19,8 +19,8 @@ namespace paceline::rank {
 std::map<std::string, bool> verify(Trainer& trainer, const RankGroup& group,
                                    launch::PrefixStore& store);
 
-/// Records how many steps' updates the averages missed.  If ranks may hold different parameters,
-/// also records the consensus distance.
+/// Records, by number of missed steps, how many averages missed updates of the newest steps.  If
+/// ranks may hold different parameters, also records the consensus distance.
 void note_averages(Trainer& trainer, const RankGroup& group, RankResult& result);
 
 }  // namespace paceline::rank

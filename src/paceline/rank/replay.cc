@@ -34,14 +34,14 @@ Replay::Replay(cluster::ProfiledModel profiled, double stretch, ReplayClock cloc
   }
 }
 
-void Replay::begin(const ReplayEvents& events) {
+void Replay::begin(const ReplayCallbacks& events) {
   if (!due_ns_) {
     due_ns_ = static_cast<double>(clock_.now_ns());
     gate_wait_ns_ = events.gate_wait_ns();
   }
 }
 
-void Replay::compute(plan::Picoseconds time, const ReplayEvents& events) {
+void Replay::compute(plan::Picoseconds time, const ReplayCallbacks& events) {
   const std::int64_t stood = events.gate_wait_ns();
   *due_ns_ +=
       static_cast<double>(stood - gate_wait_ns_) + static_cast<double>(time) * 1e-3 * stretch_;
@@ -52,7 +52,7 @@ void Replay::compute(plan::Picoseconds time, const ReplayEvents& events) {
   }
 }
 
-void Replay::forward(const ReplayEvents& events) {
+void Replay::forward(const ReplayCallbacks& events) {
   begin(events);
   for (std::size_t m = 0; m < profiled_.model.modules.size(); ++m) {
     const auto module = static_cast<plan::ModuleId>(m);
@@ -62,7 +62,7 @@ void Replay::forward(const ReplayEvents& events) {
   }
 }
 
-void Replay::backward(const ReplayEvents& events) {
+void Replay::backward(const ReplayCallbacks& events) {
   begin(events);
   const plan::ModelShape& model = profiled_.model;
   std::vector<bool> entered(model.modules.size(), false);
@@ -102,7 +102,7 @@ bool codes(const plan::Planner& planner, const plan::PlanInput& input) {
 std::int64_t replay_written_bytes(const plan::Planner& planner, const plan::PlanInput& input) {
   const plan::Setup setup = planner.setup(input);
   const bool gradients = codes(planner, input);
-  const auto is_written = [&](const plan::Op& op, const plan::Touch& touch) {
+  const auto is_written = [&](const plan::Op& op, const plan::AccessedRange& touch) {
     const auto* kernel = std::get_if<plan::Kernel>(&op.work);
     return touch.write && !std::holds_alternative<plan::Forward>(op.work) &&
            (gradients || !std::holds_alternative<plan::Backward>(op.work)) &&

@@ -14,8 +14,8 @@
 
 namespace paceline::rank {
 
-/// The functions through which a replay drives the executor in place of a network.
-struct ReplayEvents {
+/// The functions of the executor that a replay calls in place of a network.
+struct ReplayCallbacks {
   networks::Gates& gates;
   std::function<void(plan::ParameterId)> ready;
   /// Returns the total time in nanoseconds spent waiting at gates.
@@ -45,27 +45,28 @@ class Replay {
 
   const cluster::ProfiledModel& profiled() const { return profiled_; }
 
-  void forward(const ReplayEvents& events);
-  void backward(const ReplayEvents& events);
+  void forward(const ReplayCallbacks& events);
+  void backward(const ReplayCallbacks& events);
 
-  /// Lets the next phase begin when it is called, instead of where the last phase ended.
+  /// Makes the next phase begin when it is called, not at the planned end of the last phase.
   void interrupt() { due_ns_.reset(); }
 
   /// Returns how long to sleep instead of running the kernel, or nothing for a kernel that is run.
-  /// Only update kernels are replaced by a sleep: of the profile's update time, times the share of
-  /// the elements that the kernel writes, or of zero if the profile has no such time.
+  /// Only update kernels are replaced by a sleep.  Its length is the profile's update time, scaled
+  /// by the fraction of all elements that the kernel writes; zero if the profile has no update
+  /// time.
   std::optional<std::chrono::nanoseconds> kernel_time(const plan::Kernel& kernel) const;
 
  private:
-  void begin(const ReplayEvents& events);
-  void compute(plan::Picoseconds time, const ReplayEvents& events);
+  void begin(const ReplayCallbacks& events);
+  void compute(plan::Picoseconds time, const ReplayCallbacks& events);
 
   cluster::ProfiledModel profiled_;
   double stretch_;
   double update_ns_per_element_ = 0;
   ReplayClock clock_;
   std::optional<double> due_ns_;   // end of the layers replayed so far
-  std::int64_t gate_wait_ns_ = 0;  // waited up to due_ns_
+  std::int64_t gate_wait_ns_ = 0;  // wait at gates that due_ns_ includes
 };
 
 /// Returns whether the rank's plan has a codec.  The time of a codec depends on the values that it

@@ -26,7 +26,7 @@ SessionContext::SessionContext(const engines::RankContext& rank_context,
       hooks(session_hooks),
       rejection(world.store, !job.is_only_case),
       store(store_for(fmt::format("session/{}/", job.run))),
-      progress(progress_on(is_rank_0(), job.progress)) {}
+      progress(progress_mode_of(is_rank_0(), job.progress)) {}
 
 launch::PrefixStore SessionContext::store_for(const std::string& prefix) {
   return {world.store, world.self.rank, prefix, &context.heartbeat, [this] {
@@ -50,7 +50,7 @@ void SessionContext::report_position(const std::string& where) {
 
 void SessionContext::hand_over(const std::string& line) {
   PACELINE_CHECK(is_rank_0());
-  post_finished(*world.store, job.run, finished++, line);
+  post_finished_record(*world.store, job.run, finished++, line);
   if (hooks.finished) {
     hooks.finished();
   }

@@ -16,7 +16,7 @@ namespace {
 
 /// Returns the running means and variances of a gated unit.  Leaves out the counts of batches,
 /// which are the same on all ranks.
-std::vector<at::Tensor> statistics_of(networks::Gated* gated) {
+std::vector<at::Tensor> running_statistics_of(networks::Gated* gated) {
   std::vector<at::Tensor> found;
   if (auto* const module = dynamic_cast<torch::nn::Module*>(gated)) {
     for (const at::Tensor& buffer : module->buffers(/*recurse=*/false)) {
@@ -30,9 +30,9 @@ std::vector<at::Tensor> statistics_of(networks::Gated* gated) {
 
 }  // namespace
 
-std::unique_ptr<plan::Planner> with_statistics(const cases::Case& configuration,
-                                               const runtime::TracedNetwork& network,
-                                               std::unique_ptr<plan::Planner> parameters) {
+std::unique_ptr<plan::Planner> add_statistics_averaging(const cases::Case& configuration,
+                                                        const runtime::TracedNetwork& network,
+                                                        std::unique_ptr<plan::Planner> parameters) {
   if (configuration.average_buffers == 0) {
     return parameters;
   }
@@ -40,7 +40,7 @@ std::unique_ptr<plan::Planner> with_statistics(const cases::Case& configuration,
   at::ScalarType type = at::kFloat;
   for (networks::Gated* gated : network.gated) {
     plan::Elements sum = 0;
-    for (const at::Tensor& one : statistics_of(gated)) {
+    for (const at::Tensor& one : running_statistics_of(gated)) {
       sum += one.numel();
       type = one.scalar_type();
     }
@@ -61,7 +61,7 @@ void adopt_statistics(const runtime::TracedNetwork& network, const runtime::Flat
   const std::vector<plan::Slice>& slices = memory.setup().statistics;
   for (std::size_t m = 0; m < slices.size(); ++m) {
     plan::Slice slice = slices[m];
-    for (at::Tensor& one : statistics_of(network.gated[m])) {
+    for (at::Tensor& one : running_statistics_of(network.gated[m])) {
       slice.count = one.numel();
       const at::Tensor place = memory.view(slice).view(one.sizes());
       place.copy_(one);

@@ -13,9 +13,9 @@ namespace paceline::rank {
 /// Returns a planner that also averages the batch norm statistics of the network, beside the plan
 /// of `parameters`, if the configuration asks for it (`average_buffers`); else `parameters`.
 /// Throws UsageError if the network has no such statistics.
-std::unique_ptr<plan::Planner> with_statistics(const cases::Case& configuration,
-                                               const runtime::TracedNetwork& network,
-                                               std::unique_ptr<plan::Planner> parameters);
+std::unique_ptr<plan::Planner> add_statistics_averaging(const cases::Case& configuration,
+                                                        const runtime::TracedNetwork& network,
+                                                        std::unique_ptr<plan::Planner> parameters);
 
 /// Turns the network's statistics into views of Setup::statistics, and keeps their values.  Does
 /// nothing if the setup has no statistics.

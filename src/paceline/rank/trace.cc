@@ -77,7 +77,7 @@ records::Span span_of(const PhaseSpan& phase) {
 
 }  // namespace
 
-std::vector<records::Span> spans_of(const Recording& recording, const plan::ModelShape& model,
+std::vector<records::Span> spans_of(const RankRecording& recording, const plan::ModelShape& model,
                                     const plan::Setup& setup, int rank, std::int64_t origin_ns) {
   std::vector<records::Span> spans;
   const auto add = [&](records::Span span, std::int64_t start_ns) {

@@ -19,7 +19,7 @@
 namespace paceline::rank {
 
 /// The spans that one rank recorded in its steps.
-struct Recording {
+struct RankRecording {
   std::vector<execution::OpSpan> ops;
   std::vector<PhaseSpan> phases;                        // in the order of their starts
   std::vector<engines::CollectiveSpan> transfers = {};  // of c10d::Reducer
@@ -27,7 +27,7 @@ struct Recording {
 };
 
 /// Returns the recording as spans of `rank`, with `origin_ns` subtracted from every time.
-std::vector<records::Span> spans_of(const Recording& recording, const plan::ModelShape& model,
+std::vector<records::Span> spans_of(const RankRecording& recording, const plan::ModelShape& model,
                                     const plan::Setup& setup, int rank, std::int64_t origin_ns);
 
 /// Returns the trace file of a repetition: `path` for the first one.  For later ones the number of

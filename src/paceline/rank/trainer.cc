@@ -52,7 +52,7 @@ Trainer::Trainer(cases::Case configuration, RankGroup group, TrainerOptions opti
 }
 
 Trainer::~Trainer() {
-  // Hooks and gates refer to the executor, and channels to the store.
+  // This order is needed: hooks and gates refer to the executor, and channels to the store.
   executor_.reset();
   reducer_.reset();
   pick_channels_.clear();
@@ -74,11 +74,11 @@ at::Tensor Trainer::loss_of(const networks::Batch& batch) {
              : loss / static_cast<double>(batches_.size());
 }
 
-ReplayEvents Trainer::replay_events() {
+ReplayCallbacks Trainer::replay_events() {
   runtime::Executor& executor = *executor_;
   return {.gates = executor,
           .ready = [&](plan::ParameterId p) { executor.gradient_ready(p); },
-          .gate_wait_ns = [&] { return executor.waited_in_all_ns(); }};
+          .gate_wait_ns = [&] { return executor.total_waited_ns(); }};
 }
 
 void Trainer::forward(std::size_t micro) {

@@ -61,8 +61,9 @@ struct TrainerOptions {
   /// The batch of every step, for a network that `network` makes; null: the configuration's
   /// batches.
   std::optional<networks::Batch> batch{};
-  /// Makes the order of layers and gradients that of rank 0; null: all ranks compute the same.
-  runtime::OrderOfAll order_of_all{};
+  /// Replaces this rank's order of layers and gradients by that of rank 0.  Null: the orders are
+  /// equal on all ranks.
+  runtime::OrderAgreement agree_on_order{};
   /// Returns the settings of the optimizer; empty: those of the configuration.
   std::function<runtime::OptimizerSettings(const plan::ModelShape&, const plan::Setup&)> rule{};
   /// The type of parameters and inputs; null: that of the precision.
@@ -101,7 +102,7 @@ class Trainer final : public TimedJob {
 
   /// Returns the bytes that entered the engine so far, over all communicators.
   engines::Ledger ledger() const;
-  /// Returns those of the bytes of ledger() that belong to the measured steps.
+  /// Returns the part of ledger() that belongs to the measured steps.
   engines::Ledger counted() const;
   /// Returns the wire bytes of the `steps` steps after the warm-up (rank/wire.h).
   records::WireBytes wire(int steps) const;
@@ -130,13 +131,13 @@ class Trainer final : public TimedJob {
 
   /// Returns the embedding lookups since the last call; nothing if the network has no embedding
   /// tables or the rank does not train.
-  std::optional<records::Lookups> take_lookups() {
+  std::optional<records::LookupCounts> take_lookups() {
     const auto lookups = this->lookups();
     lookups_ = {};
     return lookups;
   }
   /// Returns what take_lookups() would return, and does not reset the counts.
-  std::optional<records::Lookups> lookups() const {
+  std::optional<records::LookupCounts> lookups() const {
     return embeddings_ && trains() ? std::optional(lookups_) : std::nullopt;
   }
 
@@ -147,7 +148,7 @@ class Trainer final : public TimedJob {
   /// Returns a number that is equal on two ranks if their parameters are bit-equal.
   std::int64_t parameter_digest() const;
 
-  /// Returns the FLOPs of one sample's forward pass, as runtime::ProductCounter counts them; 0 in a
+  /// Returns the FLOPs of one sample's forward pass, as runtime::FlopCounter counts them; 0 in a
   /// replay.
   double sample_flops() const { return traced_.flops; }
 
@@ -162,7 +163,7 @@ class Trainer final : public TimedJob {
   void make_memory(const plan::Setup& setup);
   void allocate(const plan::Setup& setup);
   networks::Batch bag_batch(plan::Step step) const;
-  // Returns whether all trainers hold the parameter, so that it is none of a trainer's own bags.
+  // Returns whether all trainers hold the parameter.  The bags of one trainer are not shared.
   bool is_shared(std::size_t parameter) const;
   void measure_times();
   plan::AlphaBeta measure_collectives(engines::Channel& channel);
@@ -176,7 +177,7 @@ class Trainer final : public TimedJob {
   void make_reducer();
   void make_executor(runtime::Channels by_id);
   void start_from_rank_zero();
-  ReplayEvents replay_events();
+  ReplayCallbacks replay_events();
   void set_learning_rate(plan::Step step);
   void forward(std::size_t micro);
   at::Tensor loss_of(const networks::Batch& batch);
@@ -208,7 +209,7 @@ class Trainer final : public TimedJob {
   at::Tensor loss_;       // of the micro-batch in progress
   at::Tensor last_loss_;  // sum over the step's micro-batches, without the graph
   std::vector<PhaseSpan> phases_;
-  records::Lookups lookups_;
+  records::LookupCounts lookups_;
 };
 
 }  // namespace paceline::rank

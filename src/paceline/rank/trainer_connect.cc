@@ -24,8 +24,9 @@
 namespace paceline::rank {
 namespace {
 
-runtime::OptimizerSettings update_rule(const cases::Case& c, const plan::ModelShape& model,
-                                       const plan::Setup& setup) {
+runtime::OptimizerSettings optimizer_settings_of(const cases::Case& c,
+                                                 const plan::ModelShape& model,
+                                                 const plan::Setup& setup) {
   runtime::OptimizerSettings rule{
       .name = c.optimizer,
       .momentum = c.momentum,
@@ -46,8 +47,8 @@ runtime::OptimizerSettings update_rule(const cases::Case& c, const plan::ModelSh
 
 // Returns a function that writes gradients which no network computes: normally distributed numbers
 // that differ between ranks and are the same in each slot.
-std::function<void(const at::Tensor& slot)> write_normal(at::ScalarType type, at::Device device,
-                                                         int rank) {
+std::function<void(const at::Tensor& slot)> normal_gradient_writer(at::ScalarType type,
+                                                                   at::Device device, int rank) {
   constexpr std::int64_t kNumbers = 1 << 20;
   const at::Tensor numbers =
       at::randn({kNumbers},
@@ -167,23 +168,23 @@ void Trainer::make_executor(runtime::Channels by_id) {
   dispatcher.training_timeout = stretched(dispatcher.training_timeout, stretch);
   dispatcher.spare_core = replay_ != nullptr || has_spare_core();
   executor_ = std::make_unique<runtime::Executor>(
-      runtime::Executor::Parts{.planner = *planner_,
-                               .input = input_,
-                               .traced = traced_,
-                               .memory = *memory_,
-                               .channels = std::move(by_id),
-                               .rule = options_.rule
-                                           ? options_.rule(input_.model, setup())
-                                           : update_rule(configuration_, input_.model, setup()),
-                               .device = ranks_.device,
-                               .engine = engines::find_engine(ranks_.engine->name()),
-                               .performer = reducer_.get()},
+      runtime::Executor::Parts{
+          .planner = *planner_,
+          .input = input_,
+          .traced = traced_,
+          .memory = *memory_,
+          .channels = std::move(by_id),
+          .rule = options_.rule ? options_.rule(input_.model, setup())
+                                : optimizer_settings_of(configuration_, input_.model, setup()),
+          .device = ranks_.device,
+          .engine = engines::find_engine(ranks_.engine->name()),
+          .performer = reducer_.get()},
       runtime::Executor::Options{
           .dispatcher = std::move(dispatcher),
           .keep_gradients = keeps_gradients(configuration_) || replay_ != nullptr,
           .write_gradient = replay_ != nullptr && codes(*planner_, input_)
-                                ? write_normal(runtime::scalar_type(input_.model.dtype),
-                                               ranks_.device, ranks_.rank)
+                                ? normal_gradient_writer(runtime::scalar_type(input_.model.dtype),
+                                                         ranks_.device, ranks_.rank)
                                 : nullptr,
           .kernel_time =
               [this](const plan::Kernel& kernel) {

@@ -142,15 +142,15 @@ void Trainer::set_batches(const networks::Batch& whole) {
 
 // Returns the inputs and targets of a step without its lookups, which the plan's kernels draw.
 networks::Batch Trainer::bag_batch(plan::Step step) const {
-  return networks::draw_bag_batch(
+  return networks::draw_dense_batch(
       *embeddings_, {.seed = configuration_.seed, .trainer = ranks_.rank, .step = step},
       networks::find_network(configuration_.model), dtype());
 }
 
 void Trainer::make_plan() {
   if (replay_ == nullptr) {
-    traced_ = runtime::trace(network_, configuration_.model, traced_batch(batches_[0]),
-                             options_.order_of_all);
+    traced_ = runtime::trace(network_, configuration_.model, two_sample_batch(batches_[0]),
+                             options_.agree_on_order);
   }
   input_ = plan_input_of(configuration_, traced_.shape);
   input_.rank = ranks_.rank;
@@ -159,8 +159,8 @@ void Trainer::make_plan() {
   planner_ = options_.planner;
   if (planner_ == nullptr) {
     strategy_ = strategies::strategy_of(configuration_);
-    planner_ = with_statistics(configuration_, traced_,
-                               planner_of(configuration_, strategy_, options_.integers));
+    planner_ = add_statistics_averaging(configuration_, traced_,
+                                        planner_of(configuration_, strategy_, options_.integers));
     input_.profile = options_.profile;
     input_.alpha_beta = options_.alpha_beta;
     if (ranks_.world > 1 && strategies::needs_times(strategy_)) {
@@ -235,8 +235,8 @@ void Trainer::measure_times() {
   random.set_state(before);
 }
 
-// On a CPU the ranks that train also compute during the measurement, as in a step.  The start-up
-// time of a bucket beside computation, which a planner needs, is many times that on idle ranks.
+// On a CPU the ranks that train also compute during the measurement, as in a step.  A planner needs
+// the start-up time of a collective beside computation, which is many times that on idle ranks.
 plan::AlphaBeta Trainer::measure_collectives(engines::Channel& channel) {
   const bool beside_compute = replay_ == nullptr && ranks_.device.is_cpu();
   const auto measure = [&] {

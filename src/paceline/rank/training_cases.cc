@@ -163,7 +163,7 @@ class TrainingCases final : public Workload {
     }
     describe(c, whole);
     if (is_external(c)) {
-      complete_external(whole);
+      check_external_record(whole);
     }
     if (!c.link.empty()) {
       whole.link_check = gather_link_check(store, whole);
@@ -175,7 +175,7 @@ class TrainingCases final : public Workload {
     if (session_.host_warning) {
       whole.warnings.push_back(*session_.host_warning);
     }
-    if (const auto busy = busy_machine(
+    if (const auto busy = busy_machine_warning(
             session_.environment, world_.self.host,
             most_threads(job_.experiment.cases, world_.self.local_world, session_.cores))) {
       whole.warnings.push_back(*busy);

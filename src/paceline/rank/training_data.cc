@@ -71,7 +71,7 @@ void TrainingData::deal(int ranks, int rank) {
       all.insert(all.end(), shard.begin(), shard.end());
     }
     set_.test = set_.train.take(all);
-    least_loss_ = networks::least_loss(set_.test);
+    least_loss_ = networks::least_squares_loss(set_.test);
   }
 }
 
@@ -99,7 +99,7 @@ records::Evaluation Evaluator::of(const networks::Network& trained) {
   }
   const auto count = static_cast<double>(test.count());
   records::Evaluation evaluation;
-  loss = loss / count - data_.least_loss();
+  loss = loss / count - data_.least_squares_loss();
   if (std::isfinite(loss)) {
     evaluation.loss = loss;
   }

@@ -51,8 +51,8 @@ void add_warnings(records::RunRecord& record) {
   }
 }
 
-std::optional<records::Warning> busy_warning(const std::string& host, double load, int cores,
-                                             int own) {
+std::optional<records::Warning> busy_host_warning(const std::string& host, double load, int cores,
+                                                  int own) {
   if (load <= cores || load < own + 1) {
     return std::nullopt;
   }
@@ -69,18 +69,18 @@ std::optional<records::Warning> busy_warning(const std::string& host, double loa
       "measure again when nothing else runs"};
 }
 
-std::optional<records::Warning> busy_machine(const records::Environment& environment,
-                                             const std::string& here, int own) {
+std::optional<records::Warning> busy_machine_warning(const records::Environment& environment,
+                                                     const std::string& here, int own) {
   double now = 0;
   std::optional<records::Warning> busy;
   if (getloadavg(&now, 1) == 1) {
-    busy = busy_warning(here, now, static_cast<int>(std::thread::hardware_concurrency()), own);
+    busy = busy_host_warning(here, now, static_cast<int>(std::thread::hardware_concurrency()), own);
   }
   for (const records::HostEnvironment& host : environment.hosts) {
     const auto load = host.facts.find("load_average");
     const auto cores = host.facts.find("cores");
     if (!busy && load != host.facts.end() && cores != host.facts.end()) {
-      busy = busy_warning(
+      busy = busy_host_warning(
           host.host, std::strtod(load->second.c_str(), nullptr),
           std::max(std::atoi(cores->second.c_str()), usable_cores_of(environment, host.host)), own);
     }
@@ -88,8 +88,8 @@ std::optional<records::Warning> busy_machine(const records::Environment& environ
   return busy;
 }
 
-std::optional<records::Warning> above_line(const records::CommRecord& record) {
-  if (record.line_share().value_or(0) <= 1) {
+std::optional<records::Warning> above_line_rate_warning(const records::CommRecord& record) {
+  if (record.line_rate_fraction().value_or(0) <= 1) {
     return std::nullopt;
   }
   return records::Warning{
@@ -99,7 +99,7 @@ std::optional<records::Warning> above_line(const records::CommRecord& record) {
 }
 
 std::optional<records::Warning> shortened_protocol(const cases::Case& configuration, int runs) {
-  const std::string seen = cases::shortened_dlperf(configuration, runs);
+  const std::string seen = cases::dlperf_deviation_text(configuration, runs);
   if (seen.empty()) {
     return std::nullopt;
   }
@@ -114,8 +114,8 @@ int most_threads(std::span<const cases::Case> cases, int local_ranks, int cores)
   int most = 0;
   for (const cases::Case& c : cases) {
     const int ranks = cases::starts_its_ranks(c) ? c.ranks : std::min(c.ranks, local_ranks);
-    most = std::max(
-        most, ranks * (cases::is_outside(c) ? std::max(cores, c.threads) : std::max(1, c.threads)));
+    most = std::max(most, ranks * (cases::runs_external_program(c) ? std::max(cores, c.threads)
+                                                                   : std::max(1, c.threads)));
   }
   return most;
 }

@@ -16,16 +16,17 @@ void add_warnings(records::RunRecord& record);
 /// Returns a warning that other programs compute on `host`, or nothing.  It is given if the load
 /// average of one minute is above `cores` and at least one above `own`, the number of this
 /// program's compute threads on that host.
-std::optional<records::Warning> busy_warning(const std::string& host, double load, int cores,
-                                             int own);
+std::optional<records::Warning> busy_host_warning(const std::string& host, double load, int cores,
+                                                  int own);
 
 /// Returns a warning that other programs compute on this machine, `host`, at the moment of the
-/// call, or did on any host when the environment was collected.  `own` is as in busy_warning().
-std::optional<records::Warning> busy_machine(const records::Environment& environment,
-                                             const std::string& host, int own);
+/// call, or did on any host when the environment was collected.  `own` is as in
+/// busy_host_warning().
+std::optional<records::Warning> busy_machine_warning(const records::Environment& environment,
+                                                     const std::string& host, int own);
 
-/// Returns a warning that an operation moved its bytes faster than the line, or nothing.
-std::optional<records::Warning> above_line(const records::CommRecord& record);
+/// Returns a warning if an operation was faster than the measured line rate; else nothing.
+std::optional<records::Warning> above_line_rate_warning(const records::CommRecord& record);
 
 /// Returns a warning that a case of DLPerf's protocol has fewer steps or runs than the protocol, or
 /// nothing if it has as many.

@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::int64_t kSample = 1 << 14;  // most sampled elements of a parameter
 
-bool trains_exactly(const Trainer& trainer) {
+bool matches_one_rank_training(const Trainer& trainer) {
   const cases::Case& c = trainer.configuration();
   if (!trainer.trains() || trainer.sample_flops() == 0 || c.has_tables() || !c.data.empty()) {
     return false;
@@ -27,7 +27,7 @@ bool trains_exactly(const Trainer& trainer) {
              : strategies::strategy_of(c).guarantee() == strategies::Guarantee::kExact;
 }
 
-std::vector<at::Tensor> sample_of(const Trainer& trainer) {
+std::vector<at::Tensor> sampled_weights(const Trainer& trainer) {
   const at::NoGradGuard no_grad;
   std::vector<at::Tensor> sample;
   for (const at::Tensor& parameter : trainer.network().parameters()) {
@@ -54,8 +54,8 @@ double norm_of(const std::vector<at::Tensor>& vectors) {
 }  // namespace
 
 WeightNorms::WeightNorms(const Trainer& trainer) : trainer_(trainer) {
-  if (trains_exactly(trainer)) {
-    start_ = sample_of(trainer);
+  if (matches_one_rank_training(trainer)) {
+    start_ = sampled_weights(trainer);
   }
 }
 
@@ -63,7 +63,7 @@ void WeightNorms::note_last(RankResult& result) const {
   if (start_.empty()) {
     return;
   }
-  std::vector<at::Tensor> now = sample_of(trainer_);
+  std::vector<at::Tensor> now = sampled_weights(trainer_);
   result.adapter["weights_norm_last"] = fmt::format("{}", norm_of(now));
   for (std::size_t i = 0; i < now.size(); ++i) {
     now[i] -= start_[i];

@@ -11,9 +11,9 @@ namespace paceline::rank {
 
 struct RankResult;
 
-/// Norms of weights and of their updates, by which two trainings are compared.  They are computed
-/// on a sample of the parameters of more than one dimension, the same sample as in
-/// python/paceline/adapters/norms.py.
+/// Norms of weights and of their updates, by which two training runs are compared.  They are
+/// computed on a sample of the elements of all parameters with more than one dimension.
+/// python/paceline/adapters/norms.py takes the same sample.
 class WeightNorms {
  public:
   /// Copies the sampled weights before the first step.  Copies none if the case cannot give the

@@ -26,11 +26,11 @@ std::string assigned(const std::string& python, const std::string& name) {
 
 }  // namespace
 
-Wheel wheel() {
-  Wheel wheel{.built_version = kTorchVersion,
-              .built_git = kTorchGit,
-              .built_cuda = kTorchCuda,
-              .folder = loaded_torch()};
+TorchWheelVersions wheel() {
+  TorchWheelVersions wheel{.built_version = kTorchVersion,
+                           .built_git = kTorchGit,
+                           .built_cuda = kTorchCuda,
+                           .folder = loaded_torch()};
   if (!wheel.folder.empty()) {
     const std::string python = read_text_if_readable(wheel.folder + "/version.py").value_or("");
     wheel.version = assigned(python, "__version__");

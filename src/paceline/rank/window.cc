@@ -34,7 +34,7 @@ class MeasuredWindow {
     }
     job_.drain();
     job_.mark();
-    const std::vector<std::int64_t> marks = take_steps(1);
+    const std::vector<std::int64_t> marks = take_step_times(1);
     const auto steps = samples_.step_ns.size();
     PACELINE_CHECK_EQ(steps, static_cast<std::size_t>(options_.steps));
     samples_.flush_ns = marks[steps + 1] - marks[steps];
@@ -43,7 +43,7 @@ class MeasuredWindow {
 
   /// Returns the samples of the steps that ended before run() threw.
   records::RankSamples interrupted() {
-    take_steps(0);
+    take_step_times(0);
     return std::move(samples_);
   }
 
@@ -70,9 +70,9 @@ class MeasuredWindow {
     return times;
   }
 
-  // Adds the times of the steps since the last call.  The last `others` marks are not ends of
-  // steps.
-  std::vector<std::int64_t> take_steps(std::size_t others) {
+  // Adds the times of the steps since the last call.  The last `others` marks are not step ends and
+  // are ignored.
+  std::vector<std::int64_t> take_step_times(std::size_t others) {
     std::vector<std::int64_t> marks = job_.take_marks();
     for (std::size_t i = 0; i + 1 + others < marks.size(); ++i) {
       samples_.step_ns.push_back(marks[i + 1] - marks[i]);

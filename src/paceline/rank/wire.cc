@@ -16,16 +16,16 @@
 namespace paceline::rank {
 namespace {
 
-bool has_ragged(const plan::Setup& setup) {
+bool has_ragged_buffers(const plan::Setup& setup) {
   return std::ranges::any_of(setup.buffers,
                              [](const plan::Buffer& buffer) { return buffer.typical.has_value(); });
 }
 
-// Returns the planned bytes per step.  Nothing if lengths are known only at run time, or if a
-// performer begins or changes its plan in the window: it may then send more than is planned, as
-// PyTorch's Reducer does when it orders its buckets.
+// Returns the planned bytes per step.  Returns nothing if message lengths are known only at run
+// time.  Also returns nothing if a performer, such as PyTorch's Reducer, begins or changes its plan
+// in the window: it may then send more than is planned, because it first orders its buckets.
 std::optional<std::int64_t> planned_per_step(const Window& window) {
-  if (has_ragged(window.setup)) {
+  if (has_ragged_buffers(window.setup)) {
     return std::nullopt;
   }
   std::map<const plan::CommPlan*, std::int64_t> bytes_of;
@@ -76,9 +76,9 @@ records::WireBytes wire_of(const Window& window, const engines::Ledger& booked) 
   return wire;
 }
 
-std::optional<records::Warning> partial_period(const plan::Planner& planner,
-                                               const plan::PlanInput& input, int warmup,
-                                               int steps) {
+std::optional<records::Warning> partial_period_warning(const plan::Planner& planner,
+                                                       const plan::PlanInput& input, int warmup,
+                                                       int steps) {
   const plan::Step period = plan::period_of_work(planner, input);
   if (steps % period == 0) {
     return std::nullopt;
@@ -90,7 +90,7 @@ std::optional<records::Warning> partial_period(const plan::Planner& planner,
       "rates, times and bytes count some steps of a period more often than others",
       fmt::format("measure a multiple of {} steps (--steps {}), or leave out --steps and --warmup",
                   period, (steps + period - 1) / period * period)};
-  if (plan::lacks_traffic(planner, input, warmup, steps)) {
+  if (plan::misses_traffic_of_period(planner, input, warmup, steps)) {
     warning.code = records::kLacksExchange;
     warning.why =
         "the case is INVALID: none of the measured steps exchanges all that the strategy exchanges "

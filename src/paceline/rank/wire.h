@@ -23,15 +23,16 @@ struct Window {
 /// another.  The answer is the same on all ranks.
 bool communicates(const plan::Planner& planner, const plan::PlanInput& input, int steps);
 
-/// Returns the wire bytes per step of these steps.  The measured bytes come from `booked`, the
-/// bytes that the engine sent in all of them; the planned bytes are absent if the plan does not
-/// know all lengths.
+/// Returns the wire bytes per step of the steps in `window`.  The measured bytes come from
+/// `booked`, which counts what the engine sent in all these steps.  The planned bytes are absent if
+/// message lengths are not known to the plan.
 records::WireBytes wire_of(const Window& window, const engines::Ledger& booked);
 
 /// Returns a warning that the number of measured steps is no multiple of the period of the plans'
 /// steps; nothing if it is.  The warning's code is records::kLacksExchange if the measured steps
 /// lack something that other steps send.
-std::optional<records::Warning> partial_period(const plan::Planner& planner,
-                                               const plan::PlanInput& input, int warmup, int steps);
+std::optional<records::Warning> partial_period_warning(const plan::Planner& planner,
+                                                       const plan::PlanInput& input, int warmup,
+                                                       int steps);
 
 }  // namespace paceline::rank

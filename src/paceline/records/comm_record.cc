@@ -46,7 +46,7 @@ Json bandwidth_of(const CommRecord& record) {
   json["bus"] = known ? Json(record.bus_bandwidth()) : Json();
   json["wire"] = known ? Json(record.wire_bandwidth()) : Json();
   json["line"] = or_null(record.line_bytes_per_s);
-  json["wire_share_of_line"] = or_null(record.line_share());
+  json["wire_share_of_line"] = or_null(record.line_rate_fraction());
   return json;
 }
 
@@ -97,7 +97,7 @@ double CommRecord::wire_bandwidth() const {
   return per_second(static_cast<double>(wire_bytes), median_ns());
 }
 
-std::optional<double> CommRecord::line_share() const {
+std::optional<double> CommRecord::line_rate_fraction() const {
   if (line_bytes_per_s <= 0) {
     return std::nullopt;
   }

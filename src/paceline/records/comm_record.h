@@ -49,12 +49,12 @@ struct CommRecord {
   int mean_of = 0;
   std::string formula{};
   std::int64_t wire_bytes = 0;  // bytes that one rank sends (plan/wire_bytes.h)
-  double line_bytes_per_s = 0;  // rate of a plain stream; 0: not measured
+  double line_bytes_per_s = 0;  // rate of the emulated link, or of a plain stream; 0: not known
   /// The number of wrong elements on the rank that has the most; absent if the values were not
   /// checked.
   std::optional<std::int64_t> wrong_elements = 0;
-  std::optional<InPlace> in_place{};          // if the same program measured this too
-  std::optional<std::int64_t> link_slack_ns;  // the least slack; negative: slower than the link
+  std::optional<InPlace> in_place{};          // if it was measured too
+  std::optional<std::int64_t> link_slack_ns;  // LinkCheck::slack_ns, if the link was checked
   /// Whether the median time is at most 2 % above the time that the emulated link allows; absent if
   /// that was not checked.  True without an emulated link.
   std::optional<bool> valid = true;
@@ -76,9 +76,9 @@ struct CommRecord {
   double algorithm_bandwidth() const;
   double bus_bandwidth() const;
   double wire_bandwidth() const;
-  /// Returns wire_bandwidth() as a share of the measured rate of a plain stream; nothing if that
+  /// Returns wire_bandwidth() divided by line_bytes_per_s, the rate of the line; nothing if that
   /// rate is not known.
-  std::optional<double> line_share() const;
+  std::optional<double> line_rate_fraction() const;
 };
 
 /// Returns the factor from algorithm to bus bandwidth: 2(n-1)/n for all-reduce, (n-1)/n for

@@ -39,8 +39,8 @@ constexpr std::array<std::string_view, 14> kAllowedNames{"ATEN_CPU_CAPABILITY",
 constexpr std::array<std::string_view, 9> kSecretWords{
     "TOKEN", "SECRET", "PASSWORD", "PASSWD", "KEY", "CREDENTIAL", "AUTH", "CERT", "COOKIE"};
 
-constexpr std::array<std::string_view, 3> kMomentary{"clock_mhz", "load_average",
-                                                     "cpu_pressure_percent"};
+constexpr std::array<std::string_view, 3> kVolatileFacts{"clock_mhz", "load_average",
+                                                         "cpu_pressure_percent"};
 
 template <std::size_t n>
 bool contains(const std::array<std::string_view, n>& names, std::string_view name) {
@@ -69,7 +69,7 @@ struct ValueGroup {
   std::vector<std::string> hosts;
 };
 
-std::string in_words(std::string_view key, const std::vector<ValueGroup>& groups) {
+std::string difference_text(std::string_view key, const std::vector<ValueGroup>& groups) {
   constexpr std::size_t kNamedHosts = 3;
   std::vector<std::string> parts;
   for (const ValueGroup& group : groups) {
@@ -141,12 +141,12 @@ std::optional<std::string> differences(std::span<const HostEnvironment> hosts) {
     }
   }
   for (const auto& [key, present] : keys) {
-    if (contains(kMomentary, key)) {
+    if (contains(kVolatileFacts, key)) {
       continue;
     }
     const auto groups = grouped(hosts, key);
     if (groups.size() > 1) {
-      return in_words(key, groups);
+      return difference_text(key, groups);
     }
   }
   for (const HostEnvironment& host : hosts) {

@@ -62,46 +62,45 @@ Positive<T> positive(T& value) {
 }
 
 /// An integer that may be negative.
-struct Signed {
+struct SignedInteger {
   std::int64_t& value;
 };
 struct ConstSigned {
   std::int64_t value;
 };
-inline Signed any_sign(std::int64_t& value) { return {value}; }
+inline SignedInteger any_sign(std::int64_t& value) { return {value}; }
 inline ConstSigned any_sign(const std::int64_t& value) { return {value}; }
 
-/// A field whose key is written only if its value is not `usual`.  If the key is missing, as in
-/// older records, the value is `usual`.
+/// A field whose key is omitted if its value is `usual`.  A missing key, as in older records, means
+/// `usual`.
 template <class T>
-struct Unless {
+struct OmittedIf {
   T& value;
   std::remove_const_t<T> usual;
 };
 template <class T>
-Unless<T> unless(const std::remove_const_t<T>& usual, T& value) {
+OmittedIf<T> omitted_if(const std::remove_const_t<T>& usual, T& value) {
   return {value, usual};
 }
 
 /// A field that older records have under the key `before`.
 template <class T>
-struct Formerly {
+struct RenamedFrom {
   T& value;
   const char* before;
 };
 template <class T>
-Formerly<T> formerly(const char* before, T& value) {
+RenamedFrom<T> renamed_from(const char* before, T& value) {
   return {value, before};
 }
 
-/// An optional field whose key is written only if there is a value.  The key may be missing when
-/// read, as in older records.
+/// An optional field whose key is omitted if there is no value, as it is in older records.
 template <class Optional>
-struct IfAny {
+struct OmittedIfAbsent {
   Optional& value;
 };
 template <class Optional>
-IfAny<Optional> if_any(Optional& value) {
+OmittedIfAbsent<Optional> omitted_if_absent(Optional& value) {
   return {value};
 }
 

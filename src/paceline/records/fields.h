@@ -44,7 +44,7 @@ void visit_fields(auto& visit, Is<Evaluation> auto& e) {
   visit("accuracy", e.accuracy);
 }
 
-void visit_fields(auto& visit, Is<Lookups> auto& l) {
+void visit_fields(auto& visit, Is<LookupCounts> auto& l) {
   visit("rows", l.rows);
   visit("distinct_rows_by_server", l.distinct);
   visit("id_bytes", l.id_bytes);
@@ -63,12 +63,12 @@ void visit_fields(auto& visit, Is<RankSamples> auto& r) {
   visit("flush_ns", r.flush_ns);
   visit("peak_memory_bytes", r.peak_memory_bytes);
   visit("compute_only_step_ns", or_null(r.compute_only_step_ns));
-  visit("paired_step_ns", unless({}, r.paired_step_ns));
-  visit("pair_of_step", unless({}, r.pair_of_step));
-  visit("averages_by_steps_missed", unless({}, r.averages_by_steps_missed));
-  visit("evaluations", unless({}, r.evaluations));
-  visit("examples_of_step", unless({}, r.examples_of_step));
-  visit("lookups", if_any(r.lookups));
+  visit("paired_step_ns", omitted_if({}, r.paired_step_ns));
+  visit("pair_of_step", omitted_if({}, r.pair_of_step));
+  visit("averages_by_steps_missed", omitted_if({}, r.averages_by_steps_missed));
+  visit("evaluations", omitted_if({}, r.evaluations));
+  visit("examples_of_step", omitted_if({}, r.examples_of_step));
+  visit("lookups", omitted_if_absent(r.lookups));
 }
 
 void visit_fields(auto& visit, Is<WireBytes> auto& w) {
@@ -84,7 +84,7 @@ void visit_fields(auto& visit, Is<CostPiece> auto& c) {
   visit("beta_s_per_byte", c.beta_s_per_byte);
 }
 
-void visit_fields(auto& visit, Is<PlannedBy> auto& p) {
+void visit_fields(auto& visit, Is<PlannerTimes> auto& p) {
   visit("profile_origin", p.profile_origin);
   visit("forward_ps", p.forward_ps);
   visit("backward_ps", p.backward_ps);
@@ -97,11 +97,11 @@ void visit_fields(auto& visit, Is<LinkCheck> auto& l) {
   visit("operations", l.operations);
   visit("late_operations", l.late);
   visit("slack_ns", any_sign(l.slack_ns));
-  visit("overdue_ns", if_any(l.overdue_ns));
-  visit("window_ns", if_any(l.window_ns));
+  visit("overdue_ns", omitted_if_absent(l.overdue_ns));
+  visit("window_ns", omitted_if_absent(l.window_ns));
 }
 
-void visit_fields(auto& visit, Is<Coding> auto& c) {
+void visit_fields(auto& visit, Is<CodingCost> auto& c) {
   visit("ns_per_step", c.ns_per_step);
   visit("plain_bytes_per_step", c.plain_bytes_per_step);
 }
@@ -122,14 +122,14 @@ void visit_fields(auto& visit, Is<ErrorBar> auto& e) {
   visit("low_ns", e.low_ns);
   visit("high_ns", e.high_ns);
   visit("level", or_null(e.level));
-  visit("validated", formerly("examined", e.validated));
+  visit("validated", renamed_from("examined", e.validated));
   visit("of", or_null(e.of));
   visit("how", or_null(e.how));
   visit("cells", or_null(e.cells));
   visit("why", or_null(e.why));
 }
 
-void visit_fields(auto& visit, Is<Predicted> auto& p) {
+void visit_fields(auto& visit, Is<PredictionDetails> auto& p) {
   visit("training_ranks", positive(p.training_ranks));
   visit("bound", p.bound);
   visit("error_bar", p.error_bar);
@@ -155,14 +155,14 @@ void visit_fields(auto& visit, Is<RunRecord> auto& r) {
   visit("verified", r.verified);
   visit("warnings", r.warnings);
   visit("error", r.error);
-  visit("status", unless({}, r.status));
-  visit("adapter", unless({}, r.adapter));
-  visit("planned_by", if_any(r.planned_by));
-  visit("link_check", if_any(r.link_check));
-  visit("coding", if_any(r.coding));
-  visit("training", if_any(r.training));
-  visit("predicted", if_any(r.predicted));
-  visit("consensus_distance", if_any(r.consensus_distance));
+  visit("status", omitted_if({}, r.status));
+  visit("adapter", omitted_if({}, r.adapter));
+  visit("planned_by", omitted_if_absent(r.planned_by));
+  visit("link_check", omitted_if_absent(r.link_check));
+  visit("coding", omitted_if_absent(r.coding));
+  visit("training", omitted_if_absent(r.training));
+  visit("predicted", omitted_if_absent(r.predicted));
+  visit("consensus_distance", omitted_if_absent(r.consensus_distance));
 }
 
 }  // namespace paceline::records::detail

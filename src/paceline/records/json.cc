@@ -32,19 +32,19 @@ struct Encoder {
     out[key] = known ? encode(field.value) : OrderedJson(nullptr);
   }
   template <class T>
-  void operator()(const char* key, detail::IfAny<T> field) {
+  void operator()(const char* key, detail::OmittedIfAbsent<T> field) {
     if (field.value) {
       out[key] = encode(*field.value);
     }
   }
   template <class T>
-  void operator()(const char* key, detail::Unless<T> field) {
+  void operator()(const char* key, detail::OmittedIf<T> field) {
     if (field.value != field.usual) {
       out[key] = encode(field.value);
     }
   }
   template <class T>
-  void operator()(const char* key, detail::Formerly<T> field) {
+  void operator()(const char* key, detail::RenamedFrom<T> field) {
     out[key] = encode(field.value);
   }
   void operator()(const char* key, detail::ConstSigned field) { out[key] = field.value; }

@@ -24,22 +24,22 @@ namespace {
 using detail::Traits;
 
 template <class T>
-void decode(const JsonPlace& place, T& out);
+void decode(const JsonNode& place, T& out);
 
 template <std::integral T>
-void decode_integer(const JsonPlace& place, T& out, std::uint64_t least) {
+void decode_integer(const JsonNode& place, T& out, std::uint64_t least) {
   out = static_cast<T>(place.integer(least, std::numeric_limits<T>::max()));
 }
 
 struct Decoder {
-  const JsonPlace& here;
+  const JsonNode& here;
   std::set<std::string_view> known = {};
 
-  JsonPlace at(const char* key) {
+  JsonNode at(const char* key) {
     known.insert(key);
     return here.at(key);
   }
-  std::optional<JsonPlace> find(const char* key) {
+  std::optional<JsonNode> find(const char* key) {
     known.insert(key);
     return here.find(key);
   }
@@ -50,33 +50,33 @@ struct Decoder {
   }
   template <class T>
   void operator()(const char* key, detail::OrNull<T> field) {
-    const JsonPlace place = at(key);
+    const JsonNode place = at(key);
     field.value = T{};
     if (!place.value.is_null()) {
       decode(place, field.value);
     }
   }
   template <class T>
-  void operator()(const char* key, detail::IfAny<T> field) {
+  void operator()(const char* key, detail::OmittedIfAbsent<T> field) {
     field.value.reset();
     if (const auto place = find(key)) {
       decode(*place, field.value.emplace());
     }
   }
   template <class T>
-  void operator()(const char* key, detail::Unless<T> field) {
+  void operator()(const char* key, detail::OmittedIf<T> field) {
     field.value = field.usual;
     if (const auto place = find(key)) {
       decode(*place, field.value);
     }
   }
   template <class T>
-  void operator()(const char* key, detail::Formerly<T> field) {
+  void operator()(const char* key, detail::RenamedFrom<T> field) {
     const auto place = find(field.before);
     decode(place ? *place : at(key), field.value);
   }
-  void operator()(const char* key, detail::Signed field) {
-    const JsonPlace place = at(key);
+  void operator()(const char* key, detail::SignedInteger field) {
+    const JsonNode place = at(key);
     if (!place.value.is_number_integer() ||
         (place.value.is_number_unsigned() &&
          place.value.get<std::int64_t>() < 0)) {  // above INT64_MAX
@@ -90,7 +90,7 @@ struct Decoder {
   }
 };
 
-void decode_source(const JsonPlace& place, Source& out) {
+void decode_source(const JsonNode& place, Source& out) {
   std::vector<std::string_view> names;
   for (const auto& [source, name] : detail::kSources) {
     if (place.value.is_string() && place.value.get_ref<const std::string&>() == name) {
@@ -103,30 +103,30 @@ void decode_source(const JsonPlace& place, Source& out) {
 }
 
 template <class T>
-void decode_items(const JsonPlace& place, std::vector<T>& out) {
+void decode_items(const JsonNode& place, std::vector<T>& out) {
   out.clear();
   out.reserve(place.value.size());
-  place.each([&out](const JsonPlace& item) { decode(item, out.emplace_back()); });
+  place.each([&out](const JsonNode& item) { decode(item, out.emplace_back()); });
 }
 
 template <class T>
-void decode_entries(const JsonPlace& place, std::map<std::string, T>& out) {
+void decode_entries(const JsonNode& place, std::map<std::string, T>& out) {
   place.check_object();
   out.clear();
   for (const auto& [key, item] : place.value.items()) {
-    decode(JsonPlace{item, &place, key}, out[key]);
+    decode(JsonNode{item, &place, key}, out[key]);
   }
 }
 
 template <class T>
-void decode_fields(const JsonPlace& place, T& out) {
+void decode_fields(const JsonNode& place, T& out) {
   Decoder decoder{place};
   detail::visit_fields(decoder, out);
   place.check_keys(decoder.known);
 }
 
 template <class T>
-void decode(const JsonPlace& place, T& out) {
+void decode(const JsonNode& place, T& out) {
   if constexpr (Traits<T>::kOptional) {
     out.reset();
     if (!place.value.is_null()) {
@@ -154,7 +154,7 @@ void decode(const JsonPlace& place, T& out) {
 }
 
 // Checks the version before all other keys, since those of a newer record are not understood.
-void check_version(const JsonPlace& root) {
+void check_version(const JsonNode& root) {
   const auto kind = root.find("kind");
   if (kind && kind->value == "comm") {
     throw UsageError(
@@ -207,7 +207,8 @@ void check_pairs(const RankSamples& rank) {
   }
 }
 
-// Removes an option that parameter servers had once, if it has the value that now always holds.
+// Removes the option first-key=0 of parameter servers, which older records have.  The option no
+// longer exists, and all parameter servers behave as with the value 0.
 void drop_first_key(std::string& strategy) {
   constexpr std::string_view kOption = ",first-key=0";
   const std::size_t begin = strategy.find(kOption);
@@ -221,7 +222,7 @@ void drop_first_key(std::string& strategy) {
 }  // namespace
 
 RunRecord from_json(const nlohmann::json& json) {
-  const JsonPlace root{json, nullptr, "record"};
+  const JsonNode root{json, nullptr, "record"};
   check_version(root);
   RunRecord record;
   decode(root, record);
@@ -235,7 +236,7 @@ RunRecord from_json(const nlohmann::json& json) {
 
 Environment environment_from(const nlohmann::json& json) {
   Environment environment;
-  decode(JsonPlace{json, nullptr, "environment"}, environment);
+  decode(JsonNode{json, nullptr, "environment"}, environment);
   return environment;
 }
 

@@ -27,7 +27,7 @@ std::string words_of(const StepBound& bound) {
                      ms(bound.compute_ns), ms(bound.wire_ns), when);
 }
 
-std::string sharper_words(const StepBound& bound) {
+std::string sharper_bound_text(const StepBound& bound) {
   return bound.sharper_ns ? fmt::format(
                                 "{:.3f} ms: each gradient crosses after it is ready and before the "
                                 "forward that waits for it",
@@ -40,16 +40,16 @@ std::string words_of(const ErrorBar& bar) {
     return "no error bar: " + bar.why;
   }
   if (!bar.validated) {
-    return fmt::format("not validated: {} is {}", basis_words(bar), interval_words(bar));
+    return fmt::format("not validated: {} is {}", error_basis_text(bar), interval_words(bar));
   }
   if (bar.cells == 0) {
     return fmt::format("{:.0f} % interval of the step {}, from {}", bar.level * 100,
                        interval_words(bar), bar.how);
   }
-  return fmt::format("error bar {}; {}", interval_words(bar), basis_words(bar));
+  return fmt::format("error bar {}; {}", interval_words(bar), error_basis_text(bar));
 }
 
-std::string basis_words(const ErrorBar& bar) {
+std::string error_basis_text(const ErrorBar& bar) {
   if (!bar.known()) {
     return "not known: " + bar.why;
   }

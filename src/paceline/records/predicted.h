@@ -26,12 +26,12 @@ struct StepBound {
 
 /// The interval in which the real step of a prediction is expected.
 struct ErrorBar {
-  /// Half the width of the interval, as a share of the step.  Empty: the interval is not symmetric,
-  /// or the error is not known.
+  /// Half the width of the interval, as a fraction of the predicted step time.  Empty: the interval
+  /// is not symmetric, or the error is not known.
   std::optional<double> share{};
   std::optional<std::int64_t> low_ns{}, high_ns{};  // the ends of the interval
-  double level = 0;                                 // share of the cases in `how` that are within
-  bool validated = false;                           // for such a cluster and such an engine
+  double level = 0;                                 // fraction of `how`'s cases inside the interval
+  bool validated = false;                           // `how` tested such clusters and engines
   std::string of{};                                 // the family of strategies whose error it is
   std::string how{};                                // the evidence: on what the error was found
   std::int64_t cells = 0;                           // number of published values compared
@@ -44,21 +44,21 @@ struct ErrorBar {
 };
 
 /// The bound, the error bar and the number of training ranks of a prediction.
-struct Predicted {
+struct PredictionDetails {
   /// The number of the job's ranks that train.  The record of a job with many ranks has only one
   /// rank of each kind.
   std::int64_t training_ranks = 1;
   StepBound bound;
   std::optional<ErrorBar> error_bar{};  // empty: nobody asked for it
 
-  bool operator==(const Predicted&) const = default;
+  bool operator==(const PredictionDetails&) const = default;
 };
 
 /// Describes the bound: "251.638 ms with algorithm tree: compute ..., wire ...".
 std::string words_of(const StepBound& bound);
 
 /// Describes the sharper bound: "70.478 ms: ..."; empty if none is known.
-std::string sharper_words(const StepBound& bound);
+std::string sharper_bound_text(const StepBound& bound);
 
 /// Describes the bar, the interval of the step and the family whose error it is; or why there is
 /// none.
@@ -66,6 +66,6 @@ std::string words_of(const ErrorBar& bar);
 
 /// Describes the evidence for the error bar, without times of the step, so that several rows can
 /// have the same note.
-std::string basis_words(const ErrorBar& bar);
+std::string error_basis_text(const ErrorBar& bar);
 
 }  // namespace paceline::records

@@ -29,11 +29,12 @@ void check_ended(const PythonOutput& output) {
   }
   if (output.exit_code != 0 && output.exit_code != kWrongValuesStatus) {
     throw WorldError(fmt::format("the readers of other programs' files ended with {}: {}",
-                                 output.exit_code, last_words(output)));
+                                 output.exit_code, last_error_line(output)));
   }
 }
 
-// Adds a line of output: a record, or the index of the file that the next records are from.
+// Adds a line of output, which is a record, or the index of the input file of the records that
+// follow.
 void add_line(const std::string& line, ForeignRecords& found) {
   const nlohmann::json json = nlohmann::json::parse(line);
   const std::string kind = json.value("kind", "");
@@ -70,7 +71,7 @@ ForeignRecords records_of(const PythonOutput& output) {
   return found;
 }
 
-// Makes a name that begins with '-' a file, too.
+// Returns the arguments of the readers.  After "--", a name that begins with '-' counts as a file.
 std::vector<std::string> after_options(std::vector<std::string> options,
                                        const std::vector<std::string>& files) {
   options.insert(options.end(), {"--by-file", "--"});
@@ -108,9 +109,9 @@ bool is_operation_file(std::string_view text) {
   return trimmed(text.substr(0, text.find('\n'))).starts_with(R"({"kind":"comm")");
 }
 
-AnyFile read_paceline_file(const std::string& text, const std::string& path) {
+FileContents read_paceline_file(const std::string& text, const std::string& path) {
   std::istringstream in(text);
-  AnyFile file;
+  FileContents file;
   const bool has_operations = is_operation_file(text);
   file.notes = for_each_record(in, path, BrokenTail::kSkip, [&](const std::string& line) {
     if (has_operations) {
@@ -122,8 +123,8 @@ AnyFile read_paceline_file(const std::string& text, const std::string& path) {
   return file;
 }
 
-std::vector<AnyFile> read_any(const std::vector<std::string>& paths) {
-  std::vector<AnyFile> files(paths.size());
+std::vector<FileContents> read_any(const std::vector<std::string>& paths) {
+  std::vector<FileContents> files(paths.size());
   std::vector<std::string> others;
   std::vector<std::size_t> places;  // indices of `others` in `paths`
   for (std::size_t i = 0; i < paths.size(); ++i) {

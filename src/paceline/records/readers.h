@@ -41,7 +41,7 @@ bool is_record_file(std::string_view text);
 bool is_operation_file(std::string_view text);
 
 /// The content of one file or one directory.
-struct AnyFile {
+struct FileContents {
   std::vector<RunRecord> runs;
   std::vector<CommRecord> operations;
   std::vector<std::string> notes;  // sentences to print on stderr
@@ -49,12 +49,12 @@ struct AnyFile {
 
 /// Reads the lines of a record file or of a file of operations.  An unfinished last line is skipped
 /// with a note.  Throws UsageError that begins with `path:line:` for anything else.
-AnyFile read_paceline_file(const std::string& text, const std::string& path);
+FileContents read_paceline_file(const std::string& text, const std::string& path);
 
 /// Reads `paths`, each of which may be a record file, a file of `paceline comm`, or a file or
 /// directory of another program that a reader of the Python package recognizes.  An unfinished last
 /// line of records and the log of an unfinished run are skipped with a note.
-std::vector<AnyFile> read_any(const std::vector<std::string>& paths);
+std::vector<FileContents> read_any(const std::vector<std::string>& paths);
 
 /// Returns a list of what the readers can read, one line each.
 std::string list_of_readers();

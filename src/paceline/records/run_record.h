@@ -27,14 +27,14 @@ struct Evaluation {
 };
 
 /// The lookups of a trainer in embedding tables, summed over all measured steps.
-struct Lookups {
+struct LookupCounts {
   std::int64_t rows = 0;               // rows that bags name, repetitions included
   std::vector<std::int64_t> distinct;  // distinct rows that crossed the network, by server
   std::int64_t id_bytes = 0;           // sent to the servers
   std::int64_t row_bytes = 0;          // received from the servers
   std::int64_t gradient_bytes = 0;     // sent to the servers
 
-  bool operator==(const Lookups&) const = default;
+  bool operator==(const LookupCounts&) const = default;
 };
 
 /// The measurements of one rank.  Durations are nanoseconds of a monotonic clock; sample k of every
@@ -63,7 +63,7 @@ struct RankSamples {
   std::vector<Evaluation> evaluations{};  // in the order of steps
   /// The examples of each step, if they differ from the configuration's batch size.
   std::vector<std::int64_t> examples_of_step;
-  std::optional<Lookups> lookups{};  // of ranks that look up rows
+  std::optional<LookupCounts> lookups{};  // of ranks that look up rows
 
   bool operator==(const RankSamples&) const = default;
 };
@@ -89,7 +89,7 @@ struct CostPiece {
 };
 
 /// The times from which the strategy's plan was made, if its planner uses any.
-struct PlannedBy {
+struct PlannerTimes {
   std::string profile_origin;             // who measured the profile, and on what
   std::vector<std::int64_t> forward_ps;   // picoseconds by module, in forward order
   std::vector<std::int64_t> backward_ps;  // picoseconds by parameter, as registered
@@ -97,12 +97,12 @@ struct PlannedBy {
   std::map<std::string, std::vector<CostPiece>> costs;  // by pattern
   std::string remark;                                   // of the planner, for people; may be empty
 
-  bool operator==(const PlannedBy&) const = default;
+  bool operator==(const PlannerTimes&) const = default;
 };
 
 /// The comparison of the engine's times with those of the emulated link, in the measured steps.
 struct LinkCheck {
-  static constexpr double kMostOverdue = 0.02;  // share of the window
+  static constexpr double kMaxOverdueFraction = 0.02;  // fraction of window_ns
 
   std::int64_t operations = 0;  // number of compared operations
   std::int64_t late = 0;        // operations in which the engine was slower than the link
@@ -124,18 +124,18 @@ struct LinkCheck {
 
   bool valid() const {
     const auto share = overdue_share();
-    return share ? *share <= kMostOverdue : late == 0;
+    return share ? *share <= kMaxOverdueFraction : late == 0;
   }
 
   bool operator==(const LinkCheck&) const = default;
 };
 
 /// The coding time of the strategy's codec, and the bytes that would be sent without it.
-struct Coding {
+struct CodingCost {
   std::int64_t ns_per_step = 0;           // mean time in its kernels on the slowest rank
   std::int64_t plain_bytes_per_step = 0;  // bytes by the plan without a codec
 
-  bool operator==(const Coding&) const = default;
+  bool operator==(const CodingCost&) const = default;
 };
 
 /// The state of training after the last measured step.
@@ -217,13 +217,13 @@ struct RunRecord {
   /// run; if a program other than Paceline runs the case: not-installed, unsupported, exit, signal,
   /// timeout, no-samples, wrong-count, not-finite, out-of-memory, bad-output.
   std::string status{};
-  /// Facts that this program reported about itself: versions, layout, recipe.
+  /// Facts that the external program of the case reported about itself: versions, layout, recipe.
   std::map<std::string, std::string> adapter{};
-  std::optional<PlannedBy> planned_by{};
-  std::optional<LinkCheck> link_check{};  // of cases on an emulated link
-  std::optional<Coding> coding{};         // only of cases with a codec, on CPUs
-  std::optional<Training> training{};     // if parameters were trained
-  std::optional<Predicted> predicted{};   // only of predictions: bound and error bar
+  std::optional<PlannerTimes> planned_by{};
+  std::optional<LinkCheck> link_check{};         // of cases on an emulated link
+  std::optional<CodingCost> coding{};            // only of cases with a codec, on CPUs
+  std::optional<Training> training{};            // if parameters were trained
+  std::optional<PredictionDetails> predicted{};  // only of predictions: bound and error bar
   /// If ranks may hold different parameters: the root mean square over the ranks of |x - m| / |m|
   /// after the last step, where m is the mean over the ranks.
   std::optional<double> consensus_distance{};

@@ -20,9 +20,9 @@ bool ran_here(const RunRecord& record) {
 }
 
 /// Source, case, run number and start of a record.
-using Start = std::tuple<Source, std::string, int, std::string>;
+using RunIdentity = std::tuple<Source, std::string, int, std::string>;
 
-Start start_of(const RunRecord& record) {
+RunIdentity run_identity_of(const RunRecord& record) {
   return {record.source, record.configuration.key(), record.run, record.started_at};
 }
 
@@ -34,14 +34,14 @@ bool has_equal_ranks(const RunRecord& a, const RunRecord& b) {
 
 /// Returns, for each record, false if an earlier record has the same source, case, run number,
 /// start and step times.
-std::vector<bool> first_copies(std::span<const RunRecord> records) {
-  std::map<Start, std::vector<std::size_t>> seen;
+std::vector<bool> find_first_copies(std::span<const RunRecord> records) {
+  std::map<RunIdentity, std::vector<std::size_t>> seen;
   std::vector<bool> first(records.size(), true);
   for (std::size_t i = 0; i < records.size(); ++i) {
     if (!has_samples(records[i])) {
       continue;
     }
-    std::vector<std::size_t>& alike = seen[start_of(records[i])];
+    std::vector<std::size_t>& alike = seen[run_identity_of(records[i])];
     first[i] = std::ranges::none_of(
         alike, [&](std::size_t other) { return has_equal_ranks(records[other], records[i]); });
     if (first[i]) {
@@ -54,12 +54,12 @@ std::vector<bool> first_copies(std::span<const RunRecord> records) {
 }  // namespace
 
 bool has_same_samples(const RunRecord& a, const RunRecord& b) {
-  return has_samples(a) && start_of(a) == start_of(b) && has_equal_ranks(a, b);
+  return has_samples(a) && run_identity_of(a) == run_identity_of(b) && has_equal_ranks(a, b);
 }
 
 std::vector<std::size_t> distinct_runs(std::span<const RunRecord> records,
                                        std::span<const std::size_t> file_of) {
-  const std::vector<bool> counts = first_copies(records);
+  const std::vector<bool> counts = find_first_copies(records);
   using Name = std::tuple<std::size_t, Source, std::string, std::string, int, std::string>;
   std::map<Name, std::size_t> last_of;
   std::set<std::size_t> distinct;

@@ -32,14 +32,14 @@ bool is_blank(std::string_view line) {
   return line.find_first_not_of(" \t\r") == std::string_view::npos;
 }
 
-struct Tail {
+struct FileTail {
   std::string unfinished;  // the text after the last line break
   std::string whole;       // the last whole line that is not blank
 };
 
-Tail read_tail(const std::string& path) {
+FileTail read_tail(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
-  Tail tail;
+  FileTail tail;
   std::string line;
   while (std::getline(in, line)) {
     if (in.eof()) {
@@ -219,7 +219,7 @@ void remove_if_empty(const std::string& path) {
   close(file);
 }
 
-std::set<std::pair<std::string, int>> completed(std::span<const RunRecord> records) {
+std::set<std::pair<std::string, int>> completed_runs(std::span<const RunRecord> records) {
   std::set<std::pair<std::string, int>> done;
   for (const RunRecord& record : records) {
     if (!record.error || record.not_run()) {

@@ -61,8 +61,8 @@ RecordFile read_records(const std::string& path, BrokenTail tail = BrokenTail::k
 RecordFile read_records(std::istream& in, const std::string& path,
                         BrokenTail tail = BrokenTail::kReject);
 
-/// Calls `take` with every line of a text of records that is not blank.  Returns warnings as
-/// RecordFile has them.  Throws UsageError that begins with `path:line:` if `take` throws one.
+/// Calls `take` with every line of `in` that is not blank.  Returns the warnings of
+/// RecordFile::warnings.  Throws UsageError that begins with `path:line:` if `take` throws one.
 std::vector<std::string> for_each_record(std::istream& in, const std::string& path, BrokenTail tail,
                                          const std::function<void(const std::string& line)>& take);
 
@@ -70,9 +70,9 @@ std::vector<std::string> for_each_record(std::istream& in, const std::string& pa
 /// and reports nothing.
 void remove_if_empty(const std::string& path);
 
-/// Returns case and repetition of every record that `--resume` need not run again.  A record
-/// without an error is identified by `cases::Case::key()`.  A record of a case that could not run
-/// is identified by its key and the reason, so that the case runs once the reason is gone.
-std::set<std::pair<std::string, int>> completed(std::span<const RunRecord> records);
+/// Returns key and run number of every record whose run `--resume` need not repeat.  For a record
+/// without an error, the key is `cases::Case::key()`.  For a case that could not run, it also
+/// contains the reason, so that the case runs once the reason is gone.
+std::set<std::pair<std::string, int>> completed_runs(std::span<const RunRecord> records);
 
 }  // namespace paceline::records

@@ -22,15 +22,15 @@ using nlohmann::ordered_json;
 
 constexpr std::array<std::string_view, 4> kTrackNames{"forward", "backward", "update",
                                                       "communication"};
-constexpr int kMostLanes = 1000;  // most rows of a track; its thread ids
+constexpr int kMaxRowsPerTrack = 1000;  // most rows of a track; its thread ids
 
-struct Kind {
+struct ActivityTraits {
   std::string_view category;
   Track track;
   std::string_view before;  // put before the name
 };
 
-constexpr std::array<Kind, 5> kKinds{{
+constexpr std::array<ActivityTraits, 5> kKinds{{
     {"forward", Track::kForward, ""},
     {"backward", Track::kBackward, ""},
     {"wait", Track::kForward, "wait for "},
@@ -38,11 +38,12 @@ constexpr std::array<Kind, 5> kKinds{{
     {"transfer", Track::kComm, ""},
 }};
 
-// The spans that are open in one row, as their ends, the outermost first.
-using Lane = std::vector<std::int64_t>;
+// The end times of the spans that are open in one row of a trace, the outermost first.
+using OpenSpanEnds = std::vector<std::int64_t>;
 
-// Gives each span of one track the first row in which it lies beside or within the earlier spans.
-class Lanes {
+// Finds for each span of a track the first row in which it overlaps no span, except one that
+// contains it.
+class RowPlacement {
  public:
   std::size_t place(const Span& span) {
     const std::int64_t end = span.start_ns + span.duration_ns;
@@ -50,7 +51,7 @@ class Lanes {
       if (i == lanes_.size()) {
         lanes_.emplace_back();
       }
-      Lane& open = lanes_[i];
+      OpenSpanEnds& open = lanes_[i];
       while (!open.empty() && open.back() <= span.start_ns) {
         open.pop_back();
       }
@@ -62,7 +63,7 @@ class Lanes {
   }
 
  private:
-  std::vector<Lane> lanes_;
+  std::vector<OpenSpanEnds> lanes_;
 };
 
 // Writes the events one by one, so that the text is not in memory twice.
@@ -101,7 +102,7 @@ void name_process(EventList& events, const Span& span, int process, const TraceN
 }
 
 void name_thread(EventList& events, int process, Track track, int thread) {
-  const int lane = thread % kMostLanes;
+  const int lane = thread % kMaxRowsPerTrack;
   std::string text(kTrackNames.at(static_cast<std::size_t>(track)));
   if (lane > 0) {
     text += fmt::format(" {}", lane + 1);
@@ -150,7 +151,7 @@ std::int64_t earliest(const std::vector<Span>& spans) {
 }  // namespace
 
 Span make_span(Activity activity, std::string name, const SpanArgs& args) {
-  const Kind& kind = kKinds.at(static_cast<std::size_t>(activity));
+  const ActivityTraits& kind = kKinds.at(static_cast<std::size_t>(activity));
   Span span{.name = std::string(kind.before) + std::move(name),
             .category = std::string(kind.category),
             .track = kind.track,
@@ -172,16 +173,16 @@ void write_trace(std::ostream& out, std::vector<Span> spans, const TraceNames& n
     ranks = std::max(ranks, span.rank + 1);
   }
   EventList events(out);
-  std::map<int, std::map<Track, Lanes>> lanes;  // rows of each track, by process
-  std::map<int, std::set<int>> named;           // threads that have a name, by process
+  std::map<int, std::map<Track, RowPlacement>> lanes;  // rows of each track, by process
+  std::map<int, std::set<int>> named;                  // threads that have a name, by process
   for (const Span& span : spans) {
     const int process = span.section * ranks + span.rank;
     if (!lanes.contains(process)) {
       name_process(events, span, process, names);
     }
     const std::size_t lane = lanes[process][span.track].place(span);
-    const int thread = static_cast<int>(span.track) * kMostLanes +
-                       static_cast<int>(std::min<std::size_t>(lane, kMostLanes - 1));
+    const int thread = static_cast<int>(span.track) * kMaxRowsPerTrack +
+                       static_cast<int>(std::min<std::size_t>(lane, kMaxRowsPerTrack - 1));
     if (named[process].insert(thread).second) {
       name_thread(events, process, span.track, thread);
     }

@@ -27,27 +27,27 @@ namespace {
 
 using Point = TrainedPoint;
 
-/// The predicted time of a case's step on a cluster.
-struct Clock {
+/// A predicted step time of a case on the cluster of its configuration.
+struct StepPrediction {
   cases::Case configuration;
   double step_s = 0;
 
   bool of(const cases::Case& c) const {
     using C = cases::Case;
     return (configuration.data.empty() || configuration.data == c.data) &&
-           cases::same_in(configuration, c, {&C::model, &C::ranks, &C::batch_size, &C::strategy});
+           cases::equal_in(configuration, c, {&C::model, &C::ranks, &C::batch_size, &C::strategy});
   }
 };
 
-std::vector<Clock> clocks_of(std::span<const records::RunRecord> records) {
-  std::vector<Clock> clocks;
+std::vector<StepPrediction> step_predictions_of(std::span<const records::RunRecord> records) {
+  std::vector<StepPrediction> step_predictions;
   for (const records::RunRecord& record : records) {
     const auto steps = records::slowest_step_s(record);
     if (record.source == records::Source::kPredicted && !steps.empty()) {
-      clocks.push_back({record.configuration, stats::mean(steps)});
+      step_predictions.push_back({record.configuration, stats::mean(steps)});
     }
   }
-  return clocks;
+  return step_predictions;
 }
 
 struct CaseRuns {
@@ -63,10 +63,10 @@ std::optional<Point> reached(const std::vector<Point>& points, double target) {
   return found == points.end() ? std::nullopt : std::optional(*found);
 }
 
-/// Shows the median over runs with its interval, "0.953 [0.941, 0.962]"; `most` limits the upper
-/// end.
-std::string over_runs(const std::vector<double>& values, double factor, const char* format,
-                      double most = std::numeric_limits<double>::infinity()) {
+/// Returns the median over runs with its interval, both times `factor`, as text: "0.953 [0.941,
+/// 0.962]". `most` is the largest upper end of the interval before that factor.
+std::string median_text(const std::vector<double>& values, double factor, const char* format,
+                        double most = std::numeric_limits<double>::infinity()) {
   const auto estimate = median_over(values);
   if (!estimate) {
     return values.empty() ? std::string(kMissing) : "not finite";
@@ -84,9 +84,9 @@ std::string over_runs(const std::vector<double>& values, double factor, const ch
 
 /// Returns the time of a step of the case on the cluster, by the last prediction among the records.
 std::optional<double> predicted_step_s(const CaseRuns& one, const std::string& cluster,
-                                       std::span<const Clock> clocks) {
+                                       std::span<const StepPrediction> step_predictions) {
   std::optional<double> step_s;
-  for (const Clock& clock : clocks) {
+  for (const StepPrediction& clock : step_predictions) {
     if (cluster_without_layers(clock.configuration.cluster) == cluster &&
         clock.of(one.configuration)) {
       step_s = clock.step_s;
@@ -97,9 +97,9 @@ std::optional<double> predicted_step_s(const CaseRuns& one, const std::string& c
 
 /// Returns the clusters for which a case of the table has a prediction, each once.
 std::vector<std::string> clusters_of(const std::vector<CaseRuns>& cases,
-                                     std::span<const Clock> clocks) {
+                                     std::span<const StepPrediction> step_predictions) {
   std::vector<std::string> clusters;
-  for (const Clock& clock : clocks) {
+  for (const StepPrediction& clock : step_predictions) {
     const bool used = std::ranges::any_of(cases, [&](const CaseRuns& one) {
       return one.configuration.target != 0 && clock.of(one.configuration);
     });
@@ -169,9 +169,10 @@ std::vector<Point> median_points(const CaseRuns& one) {
   return points;
 }
 
-TrainingCurves curves_of(const std::vector<CaseRuns>& cases, std::span<const Clock> clocks) {
+TrainingCurves curves_of(const std::vector<CaseRuns>& cases,
+                         std::span<const StepPrediction> step_predictions) {
   TrainingCurves curves{.target = cases.front().configuration.target};
-  const std::vector<std::string> clusters = clusters_of(cases, clocks);
+  const std::vector<std::string> clusters = clusters_of(cases, step_predictions);
   for (const std::string& cluster : clusters) {
     curves.clusters.push_back(cluster_name(cluster, clusters));
     curves.table.text += fmt::format("{}Cluster {}: {}.", curves.table.text.empty() ? "" : "\n",
@@ -180,14 +181,14 @@ TrainingCurves curves_of(const std::vector<CaseRuns>& cases, std::span<const Clo
   const std::vector<std::string> names = names_of(cases);
   for (std::size_t i = 0; i < cases.size(); ++i) {
     const CaseRuns& one = cases[i];
-    TrainingCurve& curve =
-        curves.cases.emplace_back(TrainingCurve{.name = printable(names[i]),
-                                                .ranks = one.configuration.ranks,
-                                                .runs = one.runs.size(),
-                                                .reached = trained(one.runs, curves.target),
-                                                .points = median_points(one)});
+    TrainingCurve& curve = curves.cases.emplace_back(
+        TrainingCurve{.name = printable(names[i]),
+                      .ranks = one.configuration.ranks,
+                      .runs = one.runs.size(),
+                      .reached = training_results(one.runs, curves.target),
+                      .points = median_points(one)});
     for (const std::string& cluster : clusters) {
-      curve.predicted_step_s.push_back(predicted_step_s(one, cluster, clocks));
+      curve.predicted_step_s.push_back(predicted_step_s(one, cluster, step_predictions));
     }
   }
   const Table table = accuracy_columns(curves).table(curves.cases);
@@ -233,8 +234,8 @@ std::vector<TrainedPoint> trained_points(const records::RunRecord& record) {
   return points;
 }
 
-Trained trained(std::span<const std::vector<TrainedPoint>> runs, double target) {
-  Trained all;
+TrainingResults training_results(std::span<const std::vector<TrainedPoint>> runs, double target) {
+  TrainingResults all;
   for (const std::vector<TrainedPoint>& points : runs) {
     all.losses.push_back(points.back().loss);
     if (points.back().accuracy) {
@@ -276,10 +277,10 @@ void add_accuracy(const std::vector<TrainingCurves>& training, Document& documen
 
 ResultColumns<TrainingCurve> accuracy_columns(const TrainingCurves& curves) {
   constexpr double kUnbounded = std::numeric_limits<double>::infinity();
-  const auto median = [](std::vector<double> Trained::*values, double factor, const char* format,
-                         double most) {
+  const auto median = [](std::vector<double> TrainingResults::*values, double factor,
+                         const char* format, double most) {
     return [=](const TrainingCurve& one) {
-      return over_runs(one.reached.*values, factor, format, most);
+      return median_text(one.reached.*values, factor, format, most);
     };
   };
   ResultColumns<TrainingCurve> all;
@@ -288,20 +289,23 @@ ResultColumns<TrainingCurve> accuracy_columns(const TrainingCurves& curves) {
       .data("name", &TrainingCurve::name);
   all.add({"ranks"}).data("ranks", &TrainingCurve::ranks);
   all.add({"runs"}).data("runs", &TrainingCurve::runs);
-  all.add({"loss", "at the end"}).cell(median(&Trained::losses, 1, "{:.4g}", kUnbounded));
-  all.add({"accuracy %", "at the end"}).cell(median(&Trained::accuracies, 100, "{:.1f}", 1));
+  all.add({"loss", "at the end"}).cell(median(&TrainingResults::losses, 1, "{:.4g}", kUnbounded));
+  all.add({"accuracy %", "at the end"})
+      .cell(median(&TrainingResults::accuracies, 100, "{:.1f}", 1));
   all.add({"reached", "to the target"}).cell([target = curves.target](const TrainingCurve& one) {
     return target == 0 ? std::string(kMissing)
                        : fmt::format("{} of {}", one.reached.steps.size(), one.runs);
   });
-  all.add({"steps", "to the target"}).cell(median(&Trained::steps, 1, "{:.0f}", kUnbounded));
-  all.add({"s", "to the target"}).cell(median(&Trained::seconds, 1, "{:.4g}", kUnbounded));
-  all.add({"MB sent", "to the target"}).cell(median(&Trained::bytes, 1e-6, "{:.4g}", kUnbounded));
+  all.add({"steps", "to the target"})
+      .cell(median(&TrainingResults::steps, 1, "{:.0f}", kUnbounded));
+  all.add({"s", "to the target"}).cell(median(&TrainingResults::seconds, 1, "{:.4g}", kUnbounded));
+  all.add({"MB sent", "to the target"})
+      .cell(median(&TrainingResults::bytes, 1e-6, "{:.4g}", kUnbounded));
   for (std::size_t i = 0; i < curves.clusters.size(); ++i) {
     all.add({fmt::format("s on cluster {}", i + 1), "predicted"})
         .cell([i](const TrainingCurve& one) {
           const auto step_s = one.predicted_step_s[i];
-          return step_s ? over_runs(one.reached.steps, *step_s, "{:.4g}") : std::string(kMissing);
+          return step_s ? median_text(one.reached.steps, *step_s, "{:.4g}") : std::string(kMissing);
         });
   }
   return all;
@@ -317,17 +321,17 @@ std::vector<TrainingCurves> training_curves(std::span<const records::RunRecord> 
     const cases::Case& c = record.configuration;
     std::vector<CaseRuns>& cases = find_or_add(groups, title_of(c));
     auto found = std::ranges::find_if(cases, [&](const CaseRuns& one) {
-      return cases::same_but(one.configuration, c, {&cases::Case::seed});
+      return cases::equal_except(one.configuration, c, {&cases::Case::seed});
     });
     if (found == cases.end()) {
       found = cases.insert(found, {c, {}});
     }
     found->runs.push_back(std::move(points));
   }
-  const std::vector<Clock> clocks = clocks_of(records);
+  const std::vector<StepPrediction> step_predictions = step_predictions_of(records);
   std::vector<TrainingCurves> curves;
   for (const auto& [title, cases] : groups) {
-    curves.push_back(curves_of(cases, clocks));
+    curves.push_back(curves_of(cases, step_predictions));
   }
   return curves;
 }

@@ -32,7 +32,7 @@ std::vector<TrainedPoint> trained_points(const records::RunRecord& record);
 
 /// The results of the runs of a case: at the last evaluation of each run, and at the first
 /// evaluation whose accuracy or loss meets the target.
-struct Trained {
+struct TrainingResults {
   std::vector<double> losses;
   std::vector<double> accuracies;             // from 0 to 1; only classifiers have one
   std::vector<double> steps, seconds, bytes;  // to the target, of the runs that reached it
@@ -40,7 +40,7 @@ struct Trained {
 
 /// Collects the results of `runs`, each of which has at least one point.  A `target` of 0 means
 /// that there is none, so that no run reaches it.
-Trained trained(std::span<const std::vector<TrainedPoint>> runs, double target);
+TrainingResults training_results(std::span<const std::vector<TrainedPoint>> runs, double target);
 
 /// Returns the median over runs; absent if there are no values or if one of them is not finite.
 std::optional<stats::Estimate> median_over(const std::vector<double>& values);
@@ -50,16 +50,16 @@ struct TrainingCurve {
   std::string name;
   int ranks = 1;
   std::size_t runs = 0;
-  Trained reached{};
+  TrainingResults reached{};
   std::vector<TrainedPoint> points{};
   /// The predicted time of a step on each cluster that the table has a column for; absent if no
   /// prediction is known.
   std::vector<std::optional<double>> predicted_step_s{};
 };
 
-/// Cases that trained on data, with equal network, data, split, batch size, length of training and
-/// target.  A case has the runs of all its seeds.  A run with another number of evaluations than
-/// the case's first run is left out of the curve.
+/// A table of cases with equal network, data, split, batch size, number of steps and target.  The
+/// runs of a case may differ in their seeds.  A run that has another number of evaluations than the
+/// first run of its case is not part of the curve.
 struct TrainingCurves {
   /// Loss and accuracy after the last step; steps, time and bytes to the target.
   Table table{};

@@ -19,10 +19,10 @@ namespace {
 
 using records::Source;
 
-// Cases that differ in one of these do different work.
-constexpr std::array<std::string_view, 8> kWork{"model",   "batch_size",      "image_size",
-                                                "classes", "sequence_length", "as_original",
-                                                "ranks",   "accumulate"};
+// Keys that define the work of a case. Cases that differ in one of them are not compared.
+constexpr std::array<std::string_view, 8> kWorkKeys{"model",   "batch_size",      "image_size",
+                                                    "classes", "sequence_length", "as_original",
+                                                    "ranks",   "accumulate"};
 // The keys that the JSON of PyTorch's DDP benchmark has.
 constexpr std::array<std::string_view, 6> kImported{"model",    "batch_size", "ranks",
                                                     "strategy", "bucket_mib", "engine"};
@@ -39,31 +39,32 @@ std::string text_of(const nlohmann::ordered_json& value) {
   return value.is_null() ? "-" : value.dump();
 }
 
-// Returns the text of a field; "-" if it is missing, as the keys of an instrument are from a case
-// without one (case/field_table.cc).
+// Returns the text of a field. Returns "-" if the field is missing, as optional keys such as `link`
+// are at their defaults.
 std::string value_at(const ConfigurationFields& fields, const std::string& name) {
   const auto found = std::ranges::find(fields, name, &ConfigurationFields::value_type::first);
   return found == fields.end() ? "-" : found->second;
 }
 
-// An imported case has no options of its strategy ("ddp", "none"), so options are not compared.
+// Compares the strategies without their options, since an imported case states no options.
 bool same_imported_strategy(const std::string& a, const std::string& b) {
   return names_strategy(a, b) || names_strategy(b, a);
 }
 
 bool is_imported(const CaseRecords& one) { return one.first().source == Source::kImported; }
 
-// Whether two cases have equal keys.  Against an imported case steps do not count: the head of a
-// Paceline log states iterations instead.
+// Whether two cases have equal keys. If one of them is imported, the number of steps is not
+// compared, because imported logs may state iterations instead.
 bool has_equal_fields(const CaseRecords& base, const CaseRecords& test) {
-  const auto same_but = [&](cases::Fields but) {
-    return cases::same_but(base.configuration(), test.configuration(), but);
+  const auto equal_except = [&](cases::Fields but) {
+    return cases::equal_except(base.configuration(), test.configuration(), but);
   };
-  return is_imported(base) || is_imported(test) ? same_but({&cases::Case::steps}) : same_but({});
+  return is_imported(base) || is_imported(test) ? equal_except({&cases::Case::steps})
+                                                : equal_except({});
 }
 
 // Whether cases with this difference do different work.
-bool is_work(const Difference& difference) { return has_name(kWork, difference.name); }
+bool changes_work(const Difference& difference) { return has_name(kWorkKeys, difference.name); }
 
 }  // namespace
 
@@ -127,11 +128,11 @@ std::vector<Difference> differences_of(const CaseRecords& base, const CaseRecord
 
 std::optional<std::size_t> distance_of(const CaseRecords& base, const CaseRecords& test) {
   if (base.first().source == test.first().source &&
-      cases::same_but(base.configuration(), test.configuration(), {})) {
+      cases::equal_except(base.configuration(), test.configuration(), {})) {
     return 0;
   }
   const std::vector<Difference> differences = differences_of(base, test);
-  if (std::ranges::any_of(differences, is_work)) {
+  if (std::ranges::any_of(differences, changes_work)) {
     return std::nullopt;
   }
   return has_equal_fields(base, test) ? 1 : 2 + differences.size();

@@ -39,13 +39,13 @@ std::vector<std::string> names_of(const ConfigurationFields& some,
 /// records state few keys; with one of them, only the keys that both sides state are compared.
 std::vector<Difference> differences_of(const CaseRecords& base, const CaseRecords& test);
 
-/// Returns the distance of two cases: 0 if key and source are equal; 1 if all keys are equal (but
-/// for the number of steps if a case is imported); else 2 plus the number of differences.  Returns
-/// nothing if the cases do different work.
+/// Returns how far apart two cases are: 0 if key and source are equal; 1 if all keys are equal
+/// (with an imported case, all but the number of steps); else 2 plus the number of differences.
+/// Returns nothing if the cases do different work.
 std::optional<std::size_t> distance_of(const CaseRecords& base, const CaseRecords& test);
 
-/// Names the keys in which cases without a partner differ from those of the other side, as a clause
-/// that ends a sentence; empty if a side has no such cases.
+/// Returns a clause, for the end of a sentence, that names the keys in which the unpaired cases of
+/// the two sides differ; empty if there are none.
 std::string differing_keys_text(const std::vector<CaseRecords>& base,
                                 const std::vector<CaseRecords>& test);
 

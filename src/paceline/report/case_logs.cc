@@ -64,8 +64,8 @@ void reject_logs_of_others(const std::string& folder, const std::string& records
   }
 }
 
-// Returns the parts of the strategy.  Null if ddl-benchmarks has no words for it: a
-// whole-plan strategy, or another update than gradients.
+// Returns the parts of the strategy under the names of ddl-benchmarks.  Returns null if there are
+// no such names: for strategies without parts, and for update rules other than gradients.
 Json method_of(const std::optional<strategies::StrategySpec>& spec) {
   if (!spec || spec->schedule.row == nullptr || spec->update.row->name != "gradients") {
     return nullptr;

@@ -19,7 +19,8 @@ using records::RunRecord;
 
 /// Groups records of equal key, source and experiment; `experiment_of` gives a record's experiment.
 template <class ExperimentOf>
-std::vector<CaseRecords> grouped(std::span<const RunRecord> records, ExperimentOf experiment_of) {
+std::vector<CaseRecords> group_records(std::span<const RunRecord> records,
+                                       ExperimentOf experiment_of) {
   std::vector<CaseRecords> cases;
   std::map<std::tuple<records::Source, std::string, std::string>, std::size_t> places;
   for (const RunRecord& record : records) {
@@ -73,11 +74,11 @@ cases::Case reported_configuration(const CaseRecords& one) {
 }
 
 std::vector<CaseRecords> group_cases(std::span<const RunRecord> records) {
-  return grouped(records, [](const RunRecord& record) { return record.experiment; });
+  return group_records(records, [](const RunRecord& record) { return record.experiment; });
 }
 
 std::vector<CaseRecords> group_across_experiments(std::span<const RunRecord> records) {
-  return grouped(records, [](const RunRecord&) { return std::string(); });
+  return group_records(records, [](const RunRecord&) { return std::string(); });
 }
 
 std::vector<CaseGroup> group_tables(std::span<const RunRecord> records) {
@@ -105,7 +106,7 @@ std::optional<double> link_bytes_per_s(const cases::Case& c) {
   }
 }
 
-std::string table_job_words(const cases::Case& c) {
+std::string table_job_text(const cases::Case& c) {
   const cases::Case usual;
   std::string text =
       fmt::format("{}, {}, {} of {} in each table, {}", counted(c.trainers, "trainer"),

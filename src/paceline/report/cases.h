@@ -31,8 +31,8 @@ struct CaseRecords {
   std::vector<const records::RunRecord*> measured() const;
 };
 
-/// Returns the configuration.  Where the user stated no value, it has the value that the command
-/// reported.
+/// Returns the configuration, in which values that the user did not give are replaced by those that
+/// the command reported.
 cases::Case reported_configuration(const CaseRecords& one);
 
 /// Returns the cases in the order in which they first appear, without discarded warm-up cases.
@@ -82,7 +82,7 @@ std::optional<strategies::StrategySpec> known_strategy(const cases::Case& c);
 /// Returns a function that gives a member of a configuration as JSON; null if the source does not
 /// state it.
 template <class Member>
-auto stated(const char* key, Member member) {
+auto stated_member(const char* key, Member member) {
   return [key, member](const cases::Case& c) {
     return c.states(key) ? nlohmann::ordered_json(c.*member) : nlohmann::ordered_json();
   };
@@ -90,7 +90,7 @@ auto stated(const char* key, Member member) {
 
 /// Describes a job with embedding tables, and those of its settings that are not the defaults: "2
 /// trainers, 1 server, 300 rows of 64 in each table, gloo, zipf 1.1".
-std::string table_job_words(const cases::Case& c);
+std::string table_job_text(const cases::Case& c);
 
 /// Returns "resnet50, batch 32 per rank"; "-" stands for what the source does not state.
 std::string model_and_batch(const std::string& model, int batch_size);

@@ -29,12 +29,12 @@ std::string rate_text(double bytes_per_s) {
   return fmt::format("{:.{}f}", rate, rate < 10 ? 3 : 2);
 }
 
-std::string share_text(const CommRecord& record) {
-  const auto share = record.has_bandwidth() ? record.line_share() : std::nullopt;
+std::string line_fraction_text(const CommRecord& record) {
+  const auto share = record.has_bandwidth() ? record.line_rate_fraction() : std::nullopt;
   return share ? fmt::format("{:.1f}", *share * 100) : "-";
 }
 
-std::string remark(const CommRecord& record) {
+std::string validity_text(const CommRecord& record) {
   if (record.wrong_elements.value_or(0) > 0) {
     return fmt::format("{} WRONG ELEMENTS", *record.wrong_elements);
   }
@@ -150,7 +150,7 @@ class CommColumns {
     add("bus", "bus_bytes_per_s", &CommRecord::bus_bandwidth);
     add("wire", "wire_bytes_per_s", &CommRecord::wire_bandwidth);
     all_.add({"", "of line", "%"})
-        .cell(share_text)
+        .cell(line_fraction_text)
         .data("line_bytes_per_s",
               [](const CommRecord& r) {
                 return r.line_bytes_per_s > 0 ? Json(std::llround(r.line_bytes_per_s)) : Json();
@@ -163,7 +163,7 @@ class CommColumns {
       return text.empty() ? Json() : Json(text);
     };
     all_.add({.name = "", .align = Align::kLeft})
-        .cell(remark)
+        .cell(validity_text)
         .data("wrong_elements", &CommRecord::wrong_elements)
         .data("valid", &CommRecord::valid);
     all_.data("op", &CommRecord::op, text_or_null);

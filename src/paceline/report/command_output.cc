@@ -23,7 +23,7 @@ std::string output_as_table(const CommandOutput& output) {
   if (!output.command.empty()) {
     text += fmt::format("\n  {}\n", output.command);
     for (const std::string& note : output.command_notes) {
-      text += hanging("  ", note, kNoteWidth);
+      text += with_hanging_indent("  ", note, kNoteWidth);
     }
   }
   return text;
@@ -60,7 +60,7 @@ constexpr auto kOutputFormats = std::to_array<OutputFormat>({{"table", output_as
 
 std::span<const OutputFormat> output_formats() { return kOutputFormats; }
 
-std::string rendered(std::string_view format, const CommandOutput& output) {
+std::string render_output(std::string_view format, const CommandOutput& output) {
   return find_format(output_formats(), format).render(output);
 }
 

@@ -35,6 +35,6 @@ struct OutputFormat {
 std::span<const OutputFormat> output_formats();
 
 /// Renders the output in the format called `format`; throws UsageError for an unknown one.
-std::string rendered(std::string_view format, const CommandOutput& output);
+std::string render_output(std::string_view format, const CommandOutput& output);
 
 }  // namespace paceline::report

@@ -112,7 +112,7 @@ std::string long_tail_of(const TableRow& row, const Table& table, const Widths& 
       width_of(widths, 0, last) + kGap + shown_width(row.cells[last]) <= kLineWidth) {
     return "";
   }
-  return hanging(kIndent, row.cells[last], kLineWidth);
+  return with_hanging_indent(kIndent, row.cells[last], kLineWidth);
 }
 
 std::string row_text(const TableRow& row, const Table& table, const Widths& widths) {
@@ -128,8 +128,9 @@ std::string row_text(const TableRow& row, const Table& table, const Widths& widt
   }
   const std::string line = line_of(cells, table, widths);
   return text +
-         (row.span.empty() ? without_trailing_blanks(line)
-                           : hanging(line + std::string(kGap, ' '), row.span, kLineWidth)) +
+         (row.span.empty()
+              ? without_trailing_blanks(line)
+              : with_hanging_indent(line + std::string(kGap, ' '), row.span, kLineWidth)) +
          tail;
 }
 
@@ -211,7 +212,8 @@ std::string wrapped_rows_text(const Table& table) {
 std::string wrapped_text(const std::string& text) {
   std::string out;
   for (const std::string& line : split_at(text, '\n')) {
-    out += shown_width(line) <= kLineWidth ? line + "\n" : hanging("", line, kLineWidth);
+    out +=
+        shown_width(line) <= kLineWidth ? line + "\n" : with_hanging_indent("", line, kLineWidth);
   }
   return out;
 }
@@ -219,7 +221,7 @@ std::string wrapped_text(const std::string& text) {
 std::string notes_text(const std::vector<Note>& notes, std::size_t width) {
   std::string text;
   for (const Note& note : notes) {
-    text += hanging(fmt::format("{:<{}}", note.term, width), note.text);
+    text += with_hanging_indent(fmt::format("{:<{}}", note.term, width), note.text);
   }
   return text;
 }
@@ -227,7 +229,8 @@ std::string notes_text(const std::vector<Note>& notes, std::size_t width) {
 }  // namespace
 
 std::string console_text(const Table& table) {
-  std::string text = table.title.empty() ? "" : hanging("", table.title, kLineWidth) + "\n";
+  std::string text =
+      table.title.empty() ? "" : with_hanging_indent("", table.title, kLineWidth) + "\n";
   text += wrapped_rows_text(table);
   return text + (table.legend.empty() ? "" : wrapped_text(table.legend)) +
          (table.text.empty() ? "" : "\n" + wrapped_text(table.text));

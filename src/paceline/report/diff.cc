@@ -49,8 +49,9 @@ void estimate(DiffRow& row, bool interleaved, const DiffOptions& diff) {
   subtract_one(row.change);
 }
 
-// Compares the first runs with samples of both sides.
-std::optional<std::string> why_unequal(const CasePair& pair) {
+// Returns why the two sides do not train the same, by the first run with samples of each side;
+// nothing if they do.
+std::optional<std::string> unequal_training_reason(const CasePair& pair) {
   const auto base = pair.base.measured();
   const auto test = pair.test.measured();
   return base.empty() || test.empty() ? std::nullopt
@@ -83,7 +84,8 @@ void name_rows(std::vector<DiffRow>& rows) {
   }
 }
 
-// Whether there are rows, and `is_such` holds for the first records of both sides of each of them.
+// Whether there is at least one row, and `is_such` is true for the first record of each side of
+// every row.
 bool are_all(const std::vector<DiffRow>& rows, bool (*is_such)(const RunRecord& record)) {
   return !rows.empty() && std::ranges::all_of(rows, [&](const DiffRow& row) {
     return is_such(row.cases.base.first()) && is_such(row.cases.test.first());
@@ -91,9 +93,10 @@ bool are_all(const std::vector<DiffRow>& rows, bool (*is_such)(const RunRecord& 
 }
 
 // Sets p and corrected_p by one permutation test, whose permutations all cases share.
-void test_all(Diff& diff, bool interleaved) {
+void run_permutation_test(Diff& diff, bool interleaved) {
   const DiffOptions& options = diff.options;
-  const std::vector<stats::Unit> units = units_of(diff.rows, interleaved, options.step_time);
+  const std::vector<stats::LabeledRun> units =
+      labeled_runs_of(diff.rows, interleaved, options.step_time);
   if (units.empty()) {
     return;
   }
@@ -125,7 +128,7 @@ Diff diff_records(std::span<const RunRecord> base, std::span<const RunRecord> te
   for (CasePair& pair : pairing.pairs) {
     DiffRow row;
     row.cases = std::move(pair);
-    row.not_comparable = why_unequal(row.cases);
+    row.not_comparable = unequal_training_reason(row.cases);
     estimate(row, interleaved, options);
     diff.rows.push_back(std::move(row));
   }
@@ -145,7 +148,7 @@ Diff diff_records(std::span<const RunRecord> base, std::span<const RunRecord> te
   if (options.until) {
     estimate_until(diff.rows, options);
   } else {
-    test_all(diff, interleaved);
+    run_permutation_test(diff, interleaved);
   }
   for (DiffRow& row : diff.rows) {
     row.verdict = verdict_of(row, interleaved, options);

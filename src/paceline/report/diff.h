@@ -21,7 +21,7 @@ enum class StepTime : std::uint8_t {
   kMean     // the wall time of all steps divided by their number, as for examples/s
 };
 
-/// Options for taking runs in turns until each case is decided.
+/// Options for adding pairs of runs, one of each side, until every case is decided.
 struct UntilOptions {
   double within = 0;      // a change that is proven smaller than this share counts as none
   std::size_t most = 50;  // the largest number of runs per side
@@ -29,18 +29,19 @@ struct UntilOptions {
 
 struct DiffOptions {
   StepTime step_time = StepTime::kMedian;
-  /// A slowdown (or speedup) counts only beyond this share: 0.01 is 1 %.
+  /// The smallest relative change of time that counts: 0.01 is 1 %.
   double threshold = 0;
   double significance = 0.05;  // chance of any false finding among all cases
   std::uint64_t seed = 0;      // of the random draws
-  /// If the runs' labels have more permutations than this, the test draws `draws` of them.
+  /// The largest number of permutations of the runs' labels that the test enumerates. If there are
+  /// more, it draws `draws` of them at random.
   std::uint64_t most_arrangements = stats::PermutationOptions{}.most_arrangements;
   std::uint64_t draws = stats::PermutationOptions{}.draws;
   /// If set, the runs are evaluated after each pair; intervals and p then hold whichever pair is
   /// the last one (stats/sequential.h).
   std::optional<UntilOptions> until{};
 
-  /// Returns the share of change that counts as none; 0 if none was stated.
+  /// Returns the largest change that counts as none, as a fraction; 0 if the user gave no limit.
   double margin() const { return until ? until->within : threshold; }
 };
 
@@ -48,7 +49,7 @@ enum class Verdict : std::uint8_t {
   kSlower,        // a slowdown beyond the threshold is proven
   kFaster,        // a speedup beyond the threshold is proven
   kUnchanged,     // the interval of the change lies within the margin
-  kUnproven,      // no margin was stated, and no change is proven
+  kUnproven,      // the user gave no margin, and no change is proven
   kUndecided,     // no change is proven, and the interval does not lie within the margin
   kTooFewRuns,    // no outcome of so few runs could have been significant
   kCoarseClock,   // the clock is too coarse for the change that is looked for
@@ -124,8 +125,8 @@ struct Diff {
   bool exact = true;            // whether the test evaluated all permutations
   double arrangements = 1;      // number of permutations of the runs' labels
   std::size_t needed_runs = 0;  // per side; fewer runs cannot prove anything
-  /// About how many runs per side find a change of `power_change` with power 0.9 in the case whose
-  /// runs scatter most; absent if no case has 3 runs.  A change is found if its interval lies
+  /// About how many runs per side find a change of `power_change` with probability 0.9 in the case
+  /// whose runs scatter most; absent if no case has 3 runs.  A change is found if its interval lies
   /// beyond the threshold.
   std::optional<std::size_t> runs_for_power;
   double power_change = 0;  // twice the threshold, 1 % without one; with `until`: its `within`
@@ -141,8 +142,9 @@ struct Diff {
   bool regression() const;  // whether some case is slower
   bool changed() const;     // whether some case is slower or faster
   Decision decision() const;
-  /// Returns a bound on the change of the cases without a proven one: the margin, or, if none was
-  /// stated, the farthest end of their intervals.  Returns 0 if there is no such case.
+  /// Returns a bound on the change of the cases without a proven change: the margin, or, if the
+  /// user gave none, the end of their intervals that is farthest from 0.  Returns 0 if all cases
+  /// have a proven change.
   double unchanged_within() const;
 };
 

@@ -13,7 +13,7 @@ namespace {
 
 bool any_change_over_runs(const Diff& diff) {
   return std::any_of(diff.rows.begin(), diff.rows.end(), [](const DiffRow& row) {
-    return row.change && row.change->basis == stats::Basis::kRuns;
+    return row.change && row.change->basis == stats::IntervalBasis::kRuns;
   });
 }
 
@@ -161,13 +161,13 @@ DiffColumns diff_columns(const Diff& diff, const DiffGroup& group) {
                                : without_ranks(row->label, row->configuration().ranks));
       })
       .data("case", &DiffRow::label);
-  all.data("model", kBase, stated("model", &cases::Case::model));
-  all.data("batch_size_per_rank", kBase, stated("batch_size", &cases::Case::batch_size));
+  all.data("model", kBase, stated_member("model", &cases::Case::model));
+  all.data("batch_size_per_rank", kBase, stated_member("batch_size", &cases::Case::batch_size));
   // A whole command has no number of ranks.
   all.add({.name = "ranks"})
       .shown(!diff.wall_times)
-      .data("ranks", kBase, stated("ranks", &cases::Case::ranks));
-  all.data("base_strategy", kBase, stated("strategy", &cases::Case::strategy));
+      .data("ranks", kBase, stated_member("ranks", &cases::Case::ranks));
+  all.data("base_strategy", kBase, stated_member("strategy", &cases::Case::strategy));
   all.data("test_strategy",
            [](const DiffRow* row) { return row->cases.test.configuration().strategy; });
   all.data("base_runs", &DiffRow::base_runs);

@@ -46,7 +46,7 @@ CommandOutput diff_output(const Diff& diff) {
 }
 
 std::string render_diff(std::string_view format, const Diff& diff) {
-  return format == "ddp" ? render_diff_ddp(diff) : rendered(format, diff_output(diff));
+  return format == "ddp" ? render_diff_ddp(diff) : render_output(format, diff_output(diff));
 }
 
 }  // namespace paceline::report

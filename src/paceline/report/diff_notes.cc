@@ -79,7 +79,7 @@ std::string unpaired_sentence(const Diff& diff) {
                      differing_keys_text(diff.only_base, diff.only_test));
 }
 
-std::string beyond_text(const Diff& diff) {
+std::string threshold_clause(const Diff& diff) {
   return diff.options.threshold > 0 ? fmt::format(" beyond {:g} %", 100 * diff.options.threshold)
                                     : "";
 }
@@ -105,7 +105,7 @@ std::string unchanged_sentence(const Diff& diff) {
 // If no regression is proven, states which change would have been found, or that every case lies
 // within the margin; empty if neither can be said.
 std::string no_regression_sentence(const Diff& diff) {
-  const std::string sentence = fmt::format("no proven regression{}", beyond_text(diff));
+  const std::string sentence = fmt::format("no proven regression{}", threshold_clause(diff));
   if (diff.found_change && !diff.options.until) {
     return fmt::format("{}; a change of {:.{}f} % would have been found nine times in ten",
                        sentence, 100 * *diff.found_change, *diff.found_change < 0.1 ? 1 : 0);
@@ -122,11 +122,11 @@ std::string verdict_sentence(const Diff& diff) {
   const std::vector<std::string> faster = names_with(diff, Verdict::kFaster);
   if (!slower.empty()) {
     clauses.push_back(
-        fmt::format("slower{}, proven: {}", beyond_text(diff), fmt::join(slower, ", ")));
+        fmt::format("slower{}, proven: {}", threshold_clause(diff), fmt::join(slower, ", ")));
   }
   if (!faster.empty()) {
     clauses.push_back(
-        fmt::format("faster{}, proven: {}", beyond_text(diff), fmt::join(faster, ", ")));
+        fmt::format("faster{}, proven: {}", threshold_clause(diff), fmt::join(faster, ", ")));
   }
   const std::string unchanged = unchanged_sentence(diff);
   if (!unchanged.empty()) {
@@ -149,7 +149,7 @@ std::optional<Note> power_note(const Diff& diff) {
   return Note{"power", fmt::format("as much as these runs scatter, about {} a side find a change "
                                    "of {:g} % nine times in ten{}",
                                    counted(std::int64_t(*diff.runs_for_power), "run"),
-                                   100 * diff.power_change, beyond_text(diff))};
+                                   100 * diff.power_change, threshold_clause(diff))};
 }
 
 }  // namespace

@@ -74,14 +74,14 @@ RunOrder order_of(const std::vector<CasePair>& pairs) {
   return sorted ? RunOrder::kInterleaved : RunOrder::kApart;
 }
 
-std::vector<stats::Unit> units_of(const std::vector<DiffRow>& rows, bool interleaved,
-                                  StepTime what) {
-  using Key = std::tuple<int, std::size_t, bool>;  // run, its copy, whether test
-  std::map<Key, stats::Unit> units;
+std::vector<stats::LabeledRun> labeled_runs_of(const std::vector<DiffRow>& rows, bool interleaved,
+                                               StepTime what) {
+  using Key = std::tuple<int, std::size_t, bool>;  // run number, number of its copy, is of the test
+  std::map<Key, stats::LabeledRun> units;
   const auto add = [&](std::size_t row, const CaseRecords& one, bool test) {
     for (const auto& [run, copies] : steps_by_run(one, what)) {
       for (std::size_t copy = 0; copy < copies.size(); ++copy) {
-        stats::Unit& unit = units[{run, copy, test}];
+        stats::LabeledRun& unit = units[{run, copy, test}];
         unit.values.resize(rows.size(), stats::kNoValue);
         unit.values[row] = std::log(stats::median(copies[copy]));
         unit.test = test;
@@ -96,7 +96,7 @@ std::vector<stats::Unit> units_of(const std::vector<DiffRow>& rows, bool interle
     add(row, rows[row].cases.test, true);
   }
   std::map<int, std::size_t> blocks;
-  std::vector<stats::Unit> result;
+  std::vector<stats::LabeledRun> result;
   for (auto& [key, unit] : units) {
     const int run = interleaved ? std::get<0>(key) : 0;
     unit.block = blocks.try_emplace(run, blocks.size()).first->second;

@@ -35,7 +35,7 @@ std::vector<double> log_ratios(const RunPairs& pairs);
 RunOrder order_of(const std::vector<CasePair>& pairs);
 
 /// Returns the rows' values run by run, for the permutation test over all rows.
-std::vector<stats::Unit> units_of(const std::vector<DiffRow>& rows, bool interleaved,
-                                  StepTime what);
+std::vector<stats::LabeledRun> labeled_runs_of(const std::vector<DiffRow>& rows, bool interleaved,
+                                               StepTime what);
 
 }  // namespace paceline::report

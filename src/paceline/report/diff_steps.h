@@ -11,9 +11,9 @@
 
 namespace paceline::report {
 
-/// Sets change, p, corrected_p and pairs_to_go of each row from its pairs of runs.  The rows share
-/// the significance equally, so that the chance of any false decision among them is at most the
-/// significance.  A row has an interval as soon as it has enough pairs to bound one.
+/// Sets change, p, corrected_p and pairs_to_go of each row from its pairs of runs.  The
+/// significance is divided equally among the rows, so that the chance of any false decision is at
+/// most the significance.  A row has an interval as soon as it has enough pairs for one.
 void estimate_until(std::vector<DiffRow>& rows, const DiffOptions& options);
 
 /// Returns the verdict of a row whose change and p are set.

@@ -48,7 +48,7 @@ void estimate_until(std::vector<DiffRow>& rows, const DiffOptions& options) {
       continue;
     }
     row.change = {.value = std::expm1(stats::mean(ratios)),
-                  .basis = stats::Basis::kRuns,
+                  .basis = stats::IntervalBasis::kRuns,
                   .runs = ratios.size()};
     if (const auto interval = stats::sequential_interval(ratios, goal.significance);
         interval && std::isfinite(interval->low)) {

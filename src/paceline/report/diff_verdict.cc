@@ -19,16 +19,16 @@
 namespace paceline::report {
 namespace {
 
-// Whether any outcome of the case's runs could be significant.
-bool can_prove(const DiffRow& row, bool interleaved, const DiffOptions& options) {
+// Whether the case has enough runs for a significant result.
+bool can_be_significant(const DiffRow& row, bool interleaved, const DiffOptions& options) {
   const std::size_t runs = interleaved ? pairs_of(row.cases, options.step_time).base.size()
                                        : std::min(row.base_runs, row.test_runs);
   return stats::smallest_p(runs, interleaved) < options.significance;
 }
 
-// Returns the tick of the clock in nanoseconds: the longest time of which every sample is a
-// multiple.  With one or two distinct values it is only the largest power of ten that divides them,
-// because so few values, which may be computed ones, do not show the tick.
+// Returns the resolution of the clock in nanoseconds: the greatest common divisor of all samples.
+// For one or two distinct values it is the largest power of ten that divides them all, because so
+// few values, which may be computed ones, do not show the resolution.
 std::int64_t clock_tick(const CasePair& pair) {
   std::int64_t tick = 0;
   std::set<std::int64_t> values;
@@ -56,7 +56,7 @@ std::int64_t clock_tick(const CasePair& pair) {
 
 // Whether rounding to a tick of the clock changes a step time by more than the change that is
 // looked for.  The mean of a run's steps is rounded only once for all of them.
-bool is_coarse(const DiffRow& row, const DiffOptions& options) {
+bool is_clock_too_coarse(const DiffRow& row, const DiffOptions& options) {
   const double wanted = options.margin() > 0 ? options.margin() : kUsualChange;
   double steps = 1;
   if (options.step_time == StepTime::kMean) {
@@ -70,7 +70,7 @@ bool is_coarse(const DiffRow& row, const DiffOptions& options) {
   return rounding > wanted * row.base_s->value;
 }
 
-bool has_invalid(const CaseRecords& one) {
+bool has_invalid_run(const CaseRecords& one) {
   return !is_valid(one) || std::ranges::any_of(one.runs, [](const records::RunRecord* run) {
     return std::ranges::any_of(run->warnings, [](const records::Warning& warning) {
       return warning.code == kInvalidOperation;
@@ -89,7 +89,8 @@ std::optional<Verdict> proven(const DiffRow& row, const DiffOptions& options) {
                                                          : std::nullopt;
 }
 
-// Describes the undecided rows.  Several share one clause, with the interval whose end is farthest.
+// Describes the rows without a decision in one clause, which gives the interval that reaches
+// farthest from 0.
 std::string wide_sentence(const Diff& diff, const std::vector<const DiffRow*>& rows) {
   const DiffRow& farthest = **std::ranges::max_element(rows, {}, [](const DiffRow* row) {
     return std::max(-row->change->interval->low, row->change->interval->high);
@@ -188,17 +189,17 @@ Verdict verdict_of(const DiffRow& row, bool interleaved, const DiffOptions& opti
   if (!row.change) {
     return Verdict::kNoSamples;
   }
-  if (has_invalid(row.cases.base) || has_invalid(row.cases.test)) {
+  if (has_invalid_run(row.cases.base) || has_invalid_run(row.cases.test)) {
     return Verdict::kInvalid;
   }
   if (const auto found = proven(row, options)) {
     return *found;
   }
   if (!options.until && !(*row.corrected_p < options.significance) &&
-      !can_prove(row, interleaved, options)) {
+      !can_be_significant(row, interleaved, options)) {
     return Verdict::kTooFewRuns;
   }
-  if (is_coarse(row, options)) {
+  if (is_clock_too_coarse(row, options)) {
     return Verdict::kCoarseClock;
   }
   if (!(options.margin() > 0)) {

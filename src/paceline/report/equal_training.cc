@@ -43,8 +43,8 @@ constexpr auto kQuantities = std::to_array<TrainingQuantity>({
 });
 
 constexpr double kLossTolerance = 1e-3;  // relative to the loss
-// The share of the first loss that is added to the tolerance, because a loss near zero has the
-// rounding error of a larger one.
+// The fraction of the first loss that is added to the tolerance, because the rounding error of a
+// loss near zero is that of a larger loss.
 constexpr double kShareOfFirstLoss = 1e-5;
 // Adjacent bf16 values at a loss are 2^-8 to 2^-7 of it apart, and programs round in different
 // places.  amp is at least as precise as bf16.
@@ -53,7 +53,7 @@ constexpr double kReducedLossTolerance = 1.0 / 64;
 // Steps amplify rounding.  Kernels that round differently caused differences of up to 3.5e-4 in 15
 // steps of ResNet-50.
 constexpr double kUpdateTolerance = 1e-3;  // relative to the norm, in five steps
-constexpr double kMoreSteps = 5;           // factor on kUpdateTolerance for all steps
+constexpr double kAllStepsFactor = 5;      // factor on kUpdateTolerance for all steps
 // The change of a norm of weights by rounding, as a share of the norm of their updates.
 constexpr double kShareOfUpdate = 1e-5;
 constexpr double kNormTolerance = 1e-8;  // relative to the norm
@@ -84,14 +84,14 @@ bool changes_training(const cases::Case& c) {
   }
 }
 
-bool is_reduced(const cases::Case& c) { return c.dtype == "bf16" || c.dtype == "amp"; }
+bool has_reduced_precision(const cases::Case& c) { return c.dtype == "bf16" || c.dtype == "amp"; }
 
 bool ends_in(std::string_view name, std::string_view end) { return name.ends_with(end); }
 
-bool is_of_last(std::string_view name) { return name == "loss" || ends_in(name, "_last"); }
+bool is_after_last_step(std::string_view name) { return name == "loss" || ends_in(name, "_last"); }
 
-// Returns the share of the weights that weight decay alone removes in `steps` steps.  Returns 0 if
-// the optimizer adds decay to gradients that it rescales.
+// Returns the fraction of the weights that weight decay alone removes in `steps` steps.  Returns 0
+// for optimizers that add the decay to gradients and then rescale them.
 double decayed_share(const cases::Case& c, int steps) {
   const double each = c.learning_rate * c.weight_decay;
   if (c.optimizer == "sgd") {
@@ -121,16 +121,17 @@ double tolerance_of(const RunRecord& theirs, std::string_view name, double value
   if (name == "parameters" || name == "flops") {
     return 0;
   }
-  const bool last = is_of_last(name);
+  const bool last = is_after_last_step(name);
   if (name.starts_with("loss")) {
-    const double relative =
-        is_reduced(theirs.configuration) ? kReducedLossTolerance : kLossTolerance * (last ? 2 : 1);
+    const double relative = has_reduced_precision(theirs.configuration)
+                                ? kReducedLossTolerance
+                                : kLossTolerance * (last ? 2 : 1);
     const double first = number(theirs, "loss_first").value_or(0);
     return std::max(relative * size, 1e-12) +
            (name == "loss_first" ? 0 : (last ? 10 : 1) * kShareOfFirstLoss * std::abs(first));
   }
   if (name.starts_with("update")) {
-    return size * kUpdateTolerance * (last ? kMoreSteps : 1);
+    return size * kUpdateTolerance * (last ? kAllStepsFactor : 1);
   }
   return size * weights_tolerance(theirs, last, size);
 }
@@ -147,48 +148,48 @@ std::optional<double> value_of(const RunRecord& record, const TrainingQuantity& 
   const std::string_view name = quantity.name;
   const bool changes = name != "parameters" && name != "flops" && name != "loss_first";
   if ((changes && is_paceline_record(record) && changes_training(record.configuration)) ||
-      (quantity.of_steps && is_reduced(record.configuration))) {
+      (quantity.of_steps && has_reduced_precision(record.configuration))) {
     return std::nullopt;
   }
   return number(record, quantity.name);
 }
 
-// Whether two correct programs would give equal values.  For parameters and FLOPs the networks must
-// be equal, for the other quantities the trainings.
-bool asked_for_the_same(const RunRecord& a, const RunRecord& b, const TrainingQuantity& quantity) {
+// Whether two correct programs would give equal values of the quantity.  For parameters and FLOPs
+// the two networks must be equal; for other quantities also the settings of training.
+bool has_same_request(const RunRecord& a, const RunRecord& b, const TrainingQuantity& quantity) {
   const cases::Case& x = a.configuration;
   const cases::Case& y = b.configuration;
   const std::string_view name = quantity.name;
-  if (!cases::same_in(x, y,
-                      {&cases::Case::model, &cases::Case::image_size, &cases::Case::classes,
-                       &cases::Case::sequence_length})) {
+  if (!cases::equal_in(x, y,
+                       {&cases::Case::model, &cases::Case::image_size, &cases::Case::classes,
+                        &cases::Case::sequence_length})) {
     return false;
   }
   if (name == "parameters" || name == "flops") {
     return true;
   }
-  return cases::same_in(x, y,
-                        {cases::Part::kTraining, &cases::Case::ranks, &cases::Case::dtype,
-                         &cases::Case::start}) &&
-         (!is_of_last(name) || x.warmup + x.steps == y.warmup + y.steps);
+  return cases::equal_in(x, y,
+                         {cases::Part::kTraining, &cases::Case::ranks, &cases::Case::dtype,
+                          &cases::Case::start}) &&
+         (!is_after_last_step(name) || x.warmup + x.steps == y.warmup + y.steps);
 }
 
 /// The values of a quantity that should be equal in two trainings.
-struct Values {
+struct ComparedValues {
   double mine, theirs;
   bool differ;
 };
 
 // Returns nothing if the two records cannot be compared by this quantity.
-std::optional<Values> compared(const RunRecord& mine, const RunRecord& theirs,
-                               const TrainingQuantity& quantity) {
+std::optional<ComparedValues> compared(const RunRecord& mine, const RunRecord& theirs,
+                                       const TrainingQuantity& quantity) {
   const auto value = value_of(mine, quantity);
   const auto other = value ? value_of(theirs, quantity) : std::nullopt;
-  if (!other || !asked_for_the_same(mine, theirs, quantity)) {
+  if (!other || !has_same_request(mine, theirs, quantity)) {
     return std::nullopt;
   }
-  return Values{*value, *other,
-                !(std::abs(*value - *other) <= tolerance_of(theirs, quantity.name, *other))};
+  return ComparedValues{
+      *value, *other, !(std::abs(*value - *other) <= tolerance_of(theirs, quantity.name, *other))};
 }
 
 // Returns the first run of the case that succeeded, if the case trains a network; else null.

@@ -69,7 +69,7 @@ class Fields {
     add(keys.low, get, &Estimate::interval, &stats::Interval::low);
     add(keys.high, get, &Estimate::interval, &stats::Interval::high);
     add(keys.basis, get, [](const Estimate& e) {
-      const bool runs = e.basis == stats::Basis::kRuns;
+      const bool runs = e.basis == stats::IntervalBasis::kRuns;
       return e.interval ? Json(runs ? "runs" : "these runs") : Json();
     });
     return *this;

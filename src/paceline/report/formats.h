@@ -42,7 +42,7 @@ template <class AnyFormat>
 const AnyFormat& find_format(std::span<const AnyFormat> formats, std::string_view name) {
   const auto found = std::ranges::find(formats, name, &AnyFormat::name);
   if (found == formats.end()) {
-    throw UsageError("--format: " + unknown_name("format", name, names_of(formats)));
+    throw UsageError("--format: " + unknown_name_message("format", name, names_of(formats)));
   }
   return *found;
 }

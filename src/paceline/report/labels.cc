@@ -80,7 +80,7 @@ std::string with_source(std::string label, const CaseRecords& one) {
 }
 
 /// The texts of a case that may distinguish it from others, by name.
-using NamedTexts = cases::Texts;
+using NamedTexts = cases::FieldTexts;
 
 NamedTexts texts_of(const CaseRecords& one) {
   NamedTexts texts = cases::texts_of(one.configuration());
@@ -104,8 +104,8 @@ std::size_t count_distinct(const std::vector<NamedTexts>& rows,
 }
 
 /// Returns the names of the texts that distinguish cases of the same label.  Each name
-/// distinguishes more cases than those before it.  `own`: a user named the cases; else their labels
-/// are strategies.
+/// distinguishes more cases than those before it.  `own` is true if a user gave the label, and
+/// false if it is the strategy.
 std::vector<std::string> distinguishing_names(const std::vector<NamedTexts>& rows, bool own) {
   std::vector<std::string> names;
   for (const NamedTexts& row : rows) {
@@ -113,8 +113,7 @@ std::vector<std::string> distinguishing_names(const std::vector<NamedTexts>& row
       add_once(names, name);
     }
   }
-  // Steps and warm-up come last: unless chosen by the user, they are whole periods of the case's
-  // plan.
+  // Steps and warm-up come last, because their defaults depend on the strategy's period.
   std::ranges::stable_sort(names, {}, [own](const std::string& name) {
     return name == "ranks"              ? 0
            : name == "strategy" && !own ? 1

@@ -55,7 +55,7 @@ Json case_json(const CaseRecords& one, const RunRecord* first) {
   return {
       {"runs", std::move(runs)},
       {"job",
-       one.configuration().has_tables() ? Json(table_job_words(one.configuration())) : Json()},
+       one.configuration().has_tables() ? Json(table_job_text(one.configuration())) : Json()},
       {"tokens", tokens_per_example(one.configuration())},
       {"student_t",
        tries < 2 ? Json() : Json(stats::student_t_quantile(kLevel, static_cast<int>(tries) - 1))}};
@@ -68,8 +68,8 @@ std::string python_report(const std::string& name, const std::vector<std::string
   const PythonOutput output =
       run_python("paceline.reports." + name, arguments, json_text(input, -1));
   if (output.exit_code != 0) {
-    throw WorldError(
-        fmt::format("the report {} ended with {}: {}", name, output.exit_code, last_words(output)));
+    throw WorldError(fmt::format("the report {} ended with {}: {}", name, output.exit_code,
+                                 last_error_line(output)));
   }
   return output.text;
 }

@@ -30,13 +30,13 @@ constexpr const char* kOperations = "operations";  // the experiment's name
 
 /// One operation at one size in one record.
 struct MeasuredSize {
-  std::vector<std::string> fields;  // in the order of kFields
+  std::vector<std::string> fields;  // in the order of kIdentifyingFields
   std::int64_t bytes = 0;
   double median_ns = 0;
   const CommRecord* record = nullptr;
 };
 
-constexpr auto kFields =
+constexpr auto kIdentifyingFields =
     std::to_array<std::string_view>({"operation", "op", "root", "place", "dtype", "ranks", "engine",
                                      "device", "interface", "link", "clock"});
 
@@ -81,33 +81,34 @@ std::set<std::string> values_of(const std::vector<MeasuredSize>& points, std::si
 
 std::string or_dash(const std::string& value) { return value.empty() ? "-" : value; }
 
-/// Makes the name of an operation from the first field and from those fields that have several
-/// values on a side.
-struct Naming {
-  std::array<bool, kFields.size()> shown{};
+/// Makes the names of operations.  A name has the first field, and the fields that have several
+/// values on one side.
+struct OperationNamer {
+  std::array<bool, kIdentifyingFields.size()> shown{};
   std::vector<Difference> differences;
 
-  Naming(const std::vector<MeasuredSize>& base, const std::vector<MeasuredSize>& test) {
+  OperationNamer(const std::vector<MeasuredSize>& base, const std::vector<MeasuredSize>& test) {
     shown[0] = true;
-    for (std::size_t i = 1; i < kFields.size(); ++i) {
+    for (std::size_t i = 1; i < kIdentifyingFields.size(); ++i) {
       const auto before = values_of(base, i);
       const auto after = values_of(test, i);
       if (before.size() > 1 || after.size() > 1) {
         shown.at(i) = true;
       } else if (!before.empty() && !after.empty() && before != after) {
-        differences.push_back(
-            {std::string(kFields.at(i)), or_dash(*before.begin()), or_dash(*after.begin())});
+        differences.push_back({std::string(kIdentifyingFields.at(i)), or_dash(*before.begin()),
+                               or_dash(*after.begin())});
       }
     }
   }
 
   std::string operator()(const MeasuredSize& point) const {
     std::vector<std::string> words;
-    for (std::size_t i = 0; i < kFields.size(); ++i) {
+    for (std::size_t i = 0; i < kIdentifyingFields.size(); ++i) {
       if (shown.at(i) && !point.fields[i].empty()) {
-        words.push_back(kFields.at(i) == "ranks"  ? fmt::format("ranks={}", point.fields[i])
-                        : kFields.at(i) == "root" ? fmt::format("root={}", point.fields[i])
-                                                  : point.fields[i]);
+        words.push_back(
+            kIdentifyingFields.at(i) == "ranks"  ? fmt::format("ranks={}", point.fields[i])
+            : kIdentifyingFields.at(i) == "root" ? fmt::format("root={}", point.fields[i])
+                                                 : point.fields[i]);
       }
     }
     return fmt::format("{}", fmt::join(words, " "));
@@ -118,7 +119,7 @@ struct Naming {
 using Runs = std::vector<const MeasuredSize*>;
 
 /// The runs of the base and of the test by size in bytes.
-using Sizes = std::map<std::int64_t, std::array<Runs, 2>>;
+using RunsBySize = std::map<std::int64_t, std::array<Runs, 2>>;
 
 // Returns the index of the range of a size; ranges end at 4 KiB, 64 KiB, 1 MiB, ...
 int range_of(std::int64_t bytes) {
@@ -162,7 +163,8 @@ std::string label_of(const std::string& operation, const std::vector<std::int64_
          (sizes.size() == 1 ? "" : " to " + size_text(sizes.back()));
 }
 
-// Returns a record of one range for each run that has all of its sizes; `sizes` is of one side.
+// Returns the records of one side for a range of sizes, one for each run that measured all sizes of
+// the range.  `sizes` has the runs of each size.
 std::vector<RunRecord> records_of(const std::string& label, const std::vector<Runs>& sizes) {
   const std::size_t runs =
       std::ranges::min(sizes | std::views::transform([](const Runs& one) { return one.size(); }));
@@ -178,7 +180,7 @@ std::vector<RunRecord> records_of(const std::string& label, const std::vector<Ru
 }
 
 // Adds the records of the sizes that both sides have, and names those that one of them has.
-void add_operation(const std::string& operation, const Sizes& sizes, OperationSides& sides) {
+void add_operation(const std::string& operation, const RunsBySize& sizes, OperationSides& sides) {
   std::map<int, std::vector<std::int64_t>> ranges;
   std::array<std::vector<std::int64_t>, 2> alone;
   for (const auto& [bytes, runs] : sizes) {
@@ -207,8 +209,8 @@ void add_operation(const std::string& operation, const Sizes& sizes, OperationSi
 OperationSides operation_sides(std::span<const CommRecord> base, std::span<const CommRecord> test) {
   const std::vector<MeasuredSize> before = points_of(base);
   const std::vector<MeasuredSize> after = points_of(test);
-  const Naming name(before, after);
-  std::map<std::string, Sizes> operations;
+  const OperationNamer name(before, after);
+  std::map<std::string, RunsBySize> operations;
   for (const auto& [side, points] : {std::pair{0U, &before}, {1U, &after}}) {
     for (const MeasuredSize& point : *points) {
       operations[name(point)][point.bytes].at(side).push_back(&point);

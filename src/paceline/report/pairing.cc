@@ -41,7 +41,7 @@ std::optional<std::string> value_of(const cases::Case& c, std::string_view key) 
 }
 
 // Returns the strategies as tables show them.
-std::vector<std::string> shortened(std::span<const RunRecord> records) {
+std::vector<std::string> short_strategies_of(std::span<const RunRecord> records) {
   std::vector<const cases::Case*> configurations;
   for (const RunRecord& record : records) {
     configurations.push_back(&record.configuration);
@@ -51,9 +51,9 @@ std::vector<std::string> shortened(std::span<const RunRecord> records) {
 
 constexpr std::size_t kNever = std::numeric_limits<std::size_t>::max();
 
-// Returns the index of the test case that each base case is paired with, or kNever.  The nearest
-// cases are paired first.  Two cases are a pair if neither has another candidate at this or a
-// smaller distance.
+// Returns, for each base case, the index of the test case with which it is paired, or kNever.  The
+// nearest cases are paired first.  Two cases are paired only if neither has another candidate at
+// this or a smaller distance.
 std::vector<std::size_t> partners_of(const std::vector<CaseRecords>& base,
                                      const std::vector<CaseRecords>& test) {
   std::vector<std::vector<std::size_t>> distances;  // [index of base][index of test]
@@ -125,11 +125,11 @@ std::vector<RunRecord> select_records(std::span<const RunRecord> records, std::s
   }
   const std::vector<std::string> known = names_of(all, {});
   if (!contains(known, key)) {
-    throw UsageError(unknown_name("key", key, known));
+    throw UsageError(unknown_name_message("key", key, known));
   }
   const bool strategy = key == "strategy";
   const std::vector<std::string> shown =
-      strategy ? shortened(records) : std::vector<std::string>(records.size());
+      strategy ? short_strategies_of(records) : std::vector<std::string>(records.size());
   const std::string wanted = strategy ? with_implied_parts(value) : "";
   std::set<std::string> values;
   std::vector<RunRecord> exact, named;

@@ -25,7 +25,7 @@ class IntervalKinds {
   /// Ignores estimates without an interval.
   void add(const std::optional<stats::Estimate>& estimate) {
     if (estimate && estimate->interval) {
-      const bool runs = estimate->basis == stats::Basis::kRuns;
+      const bool runs = estimate->basis == stats::IntervalBasis::kRuns;
       (runs ? over_runs_ : within_run_) = true;
     }
   }

@@ -34,7 +34,7 @@ RunSeconds step_seconds(const CaseRecords& one) {
 bool is_one_rank_twin(const cases::Case& one, const cases::Case& other) {
   using C = cases::Case;
   return one.states("ranks") && one.ranks == 1 &&
-         cases::same_but(
+         cases::equal_except(
              one, other,
              {cases::Part::kExchange, &C::ranks, &C::ranks_per_host, &C::trainers, &C::warmup,
               &C::steps,
@@ -101,14 +101,14 @@ double samples_per_step(const RunRecord& run) {
   return counted;
 }
 
-std::vector<stats::Window> windows_of(const CaseRecords& one) {
-  std::vector<stats::Window> windows;
+std::vector<stats::RunWindow> windows_of(const CaseRecords& one) {
+  std::vector<stats::RunWindow> windows;
   if (std::ranges::any_of(one.measured(),
                           [](const RunRecord* run) { return samples_per_step(*run) == 0; })) {
     return windows;  // the source does not state the number of examples
   }
   for (const RunRecord* run : one.measured()) {
-    stats::Window window;
+    stats::RunWindow window;
     window.step_ns = step_ns(*run);
     for (const records::RankSamples& rank : run->ranks) {
       window.wall_ns = std::max(window.wall_ns, rank.window_ns);
@@ -137,8 +137,9 @@ bool sends_nothing(const RunRecord& run) {
   return run.wire.measured_per_step.value_or(run.wire.planned_per_step.value_or(1)) == 0;
 }
 
-// Returns the exposed communication from the pairs of the runs; if runs have none, as predictions,
-// from the difference of their steps with and without communication.
+// Returns the seconds that communication adds to a step, from the paired blocks of the runs.  For
+// runs without such blocks, such as predictions, returns the difference of their steps with and
+// without communication.
 std::optional<stats::Estimate> exposed(const CaseRecords& one) {
   RunSeconds pairs;
   RunSeconds with;
@@ -175,7 +176,7 @@ void take_largest(std::optional<Number>& all, const std::optional<Number>& one) 
 }
 
 /// Returns nothing if no averages were counted.
-std::optional<Lateness> lateness_of(const std::vector<const records::RunRecord*>& runs) {
+std::optional<AverageStaleness> lateness_of(const std::vector<const records::RunRecord*>& runs) {
   std::int64_t averages = 0, missed = 0, most = 0;
   for (const records::RunRecord* run : runs) {
     if (run->configuration.has_tables()) {
@@ -194,8 +195,8 @@ std::optional<Lateness> lateness_of(const std::vector<const records::RunRecord*>
   if (averages == 0) {
     return std::nullopt;
   }
-  return Lateness{.mean_steps = static_cast<double>(missed) / static_cast<double>(averages),
-                  .most_steps = most};
+  return AverageStaleness{.mean_steps = static_cast<double>(missed) / static_cast<double>(averages),
+                          .most_steps = most};
 }
 
 void add_failures(CaseSummary& row, const CaseRecords& one) {
@@ -261,7 +262,7 @@ void add_runs(CaseSummary& row, const CaseRecords& one) {
     row.last_loss = losses / trained_runs;
   }
   if (!evaluated.empty()) {
-    row.trained = trained(evaluated, row.configuration.target);
+    row.training_results = training_results(evaluated, row.configuration.target);
   }
 }
 

@@ -15,9 +15,9 @@
 
 namespace paceline::report {
 
-/// The staleness of averages that do not wait for neighbors: the number of steps by which a
-/// neighbor's values were older than its newest ones.
-struct Lateness {
+/// The staleness of averages that do not wait for neighbors, in steps by which a neighbor's values
+/// were older than its newest ones.
+struct AverageStaleness {
   double mean_steps = 0;  // over all averages of all ranks and runs
   std::int64_t most_steps = 0;
 };
@@ -32,8 +32,8 @@ struct CaseSummary {
   std::vector<const records::RunRecord*> runs{};  // all runs of the case
 
   std::size_t failed_runs = 0;
-  /// Why the figures cannot be compared with the others of the table: the programs do not train the
-  /// same.
+  /// Why the case cannot be compared with the others of its table: it did not train the same as
+  /// they did.
   std::optional<std::string> not_comparable{};
   bool not_run = false;             // the case cannot run on this machine, which is no failure
   std::vector<std::string> errors;  // of the failed runs, each sentence once
@@ -55,18 +55,18 @@ struct CaseSummary {
   std::optional<std::int64_t> peak_memory_bytes;  // the largest value of the ranks
   /// RunRecord::consensus_distance, the largest value of the runs.
   std::optional<double> consensus_distance;
-  std::optional<Lateness> lateness;        // of averages that use whatever has arrived
-  std::vector<records::Warning> warnings;  // each distinct one once
+  std::optional<AverageStaleness> lateness;  // of averages that use whatever has arrived
+  std::vector<records::Warning> warnings;    // each distinct one once
   /// The worst link check among the runs on an emulated link: by validity, overdue share, then
   /// slack.
   std::optional<records::LinkCheck> link_check;
   /// The bound and the error bar of a prediction, from the first run that has them.
-  std::optional<records::Predicted> predicted;
+  std::optional<records::PredictionDetails> predicted;
 
   /// The coding cost of the run whose coding took longest; absent without a codec.
-  std::optional<records::Coding> coding;
-  std::optional<double> last_loss;  // mean over the runs
-  std::optional<Trained> trained;   // only of cases that trained on data
+  std::optional<records::CodingCost> coding;
+  std::optional<double> last_loss;                  // mean over the runs
+  std::optional<TrainingResults> training_results;  // only of cases with --data
 
   std::int64_t training_ranks = 0;  // the ranks that do model work
 

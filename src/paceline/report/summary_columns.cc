@@ -45,8 +45,8 @@ std::string lateness_text(const CaseSummary& one) {
              : std::string(kMissing);
 }
 
-/// Returns the link rate at which coding breaks even.  Infinite if coding takes no time; absent
-/// without a codec, and if the codec saves no bytes.
+/// Returns the link rate, in bits per second, below which the codec saves time.  Infinite if coding
+/// takes no time; absent without a codec, and if the codec saves no bytes.
 std::optional<double> break_even_bits_per_s(const CaseSummary& one) {
   const auto sent =
       one.wire_bytes_per_step ? one.wire_bytes_per_step : one.planned_wire_bytes_per_step;
@@ -86,9 +86,10 @@ std::string error_bar(const CaseSummary& one) {
 }
 
 /// Builds the columns for a table of some cases.
-class Builder {
+class CaseColumnsBuilder {
  public:
-  Builder(const std::vector<CaseSummary>& cases, Detail detail, std::string_view within_run_mark)
+  CaseColumnsBuilder(const std::vector<CaseSummary>& cases, Detail detail,
+                     std::string_view within_run_mark)
       : cases_(cases),
         full_(detail == Detail::kFull),
         simulated_(std::ranges::all_of(cases, is_predicted)),
@@ -126,7 +127,7 @@ class Builder {
     add_setting("model", "model", &cases::Case::model);
     add_setting("batch_size_per_rank", "batch_size", &cases::Case::batch_size);
     all_.add({.name = "ranks"})
-        .data("ranks", kAsked, stated("ranks", &cases::Case::ranks))
+        .data("ranks", kAsked, stated_member("ranks", &cases::Case::ranks))
         .note("ranks", ranks_note(cases_));
     add_setting("strategy", "strategy", &cases::Case::strategy);
     add_setting("engine", "engine", &cases::Case::engine);
@@ -136,7 +137,7 @@ class Builder {
 
   template <class Member>
   void add_setting(const char* key, const char* name, Member member) {
-    all_.data(key, kAsked, stated(name, member));
+    all_.data(key, kAsked, stated_member(name, member));
   }
 
   void add_samples() {
@@ -216,15 +217,15 @@ class Builder {
     all_.add({"mean, most", "late by", "steps"})
         .shown(any_has(cases_, &CaseSummary::lateness))
         .cell(lateness_text)
-        .data("averages_mean_steps_missed", &CaseSummary::lateness, &Lateness::mean_steps)
-        .data("averages_most_steps_missed", &CaseSummary::lateness, &Lateness::most_steps)
+        .data("averages_mean_steps_missed", &CaseSummary::lateness, &AverageStaleness::mean_steps)
+        .data("averages_most_steps_missed", &CaseSummary::lateness, &AverageStaleness::most_steps)
         .note("late by",
               "how many of a neighbor's newest steps an average of what had arrived missed: the "
               "mean over all averages, and the most");
   }
 
   void add_coding() {
-    using records::Coding;
+    using records::CodingCost;
     constexpr auto kCoding = &CaseSummary::coding;
     const bool coded = any_has(cases_, kCoding);
     all_.add({"", "coding", unit_})
@@ -233,9 +234,9 @@ class Builder {
           return one.coding ? time.show_small(seconds(one.coding->ns_per_step))
                             : std::string(kMissing);
         })
-        .data("coding_s_per_step", kCoding, &Coding::ns_per_step, seconds)
+        .data("coding_s_per_step", kCoding, &CodingCost::ns_per_step, seconds)
         .note("coding", "what the codec takes of a step to encode and decode, on the slowest rank");
-    all_.data("plain_wire_bytes_per_rank_per_step", kCoding, &Coding::plain_bytes_per_step);
+    all_.data("plain_wire_bytes_per_rank_per_step", kCoding, &CodingCost::plain_bytes_per_step);
     all_.add({"", "break-even", "Gbit/s"})
         .shown(coded)
         .cell(break_even_text)
@@ -252,26 +253,27 @@ class Builder {
   /// that reached it.
   void add_training() {
     for (const auto& [stem, unit, member] :
-         {std::tuple{"test_loss", "", &Trained::losses},
-          std::tuple{"test_accuracy", "", &Trained::accuracies},
-          std::tuple{"steps_to_target", "", &Trained::steps},
-          std::tuple{"time_to_target", "_s", &Trained::seconds},
-          std::tuple{"sent_bytes_to_target", "", &Trained::bytes}}) {
+         {std::tuple{"test_loss", "", &TrainingResults::losses},
+          std::tuple{"test_accuracy", "", &TrainingResults::accuracies},
+          std::tuple{"steps_to_target", "", &TrainingResults::steps},
+          std::tuple{"time_to_target", "_s", &TrainingResults::seconds},
+          std::tuple{"sent_bytes_to_target", "", &TrainingResults::bytes}}) {
       all_.data_estimate(EstimateKeys::of(stem, unit), [values = member](const CaseSummary& one) {
-        return one.trained ? median_over(*one.trained.*values) : std::nullopt;
+        return one.training_results ? median_over(*one.training_results.*values) : std::nullopt;
       });
     }
     all_.data("runs_at_target", [](const CaseSummary& one) {
-      return one.trained && one.configuration.target != 0 ? Json(one.trained->steps.size())
-                                                          : Json();
+      return one.training_results && one.configuration.target != 0
+                 ? Json(one.training_results->steps.size())
+                 : Json();
     });
   }
 
   void add_prediction() {
     using records::ErrorBar;
-    using records::Predicted;
+    using records::PredictionDetails;
     constexpr auto kPredicted = &CaseSummary::predicted;
-    constexpr auto kBar = &Predicted::error_bar;
+    constexpr auto kBar = &PredictionDetails::error_bar;
     const bool predicted = any_has(cases_, kPredicted);
     all_.add({"error bar", "prediction"})
         .shown(predicted)
@@ -286,7 +288,8 @@ class Builder {
           return one.predicted ? time.show_small(seconds(one.predicted->bound.best_ns()))
                                : std::string(kMissing);
         })
-        .data("bound_s", kPredicted, &Predicted::bound, &records::StepBound::best_ns, seconds)
+        .data("bound_s", kPredicted, &PredictionDetails::bound, &records::StepBound::best_ns,
+              seconds)
         .note("bound",
               "what the mean step of no execution of the plan can beat on the described links, "
               "with the algorithm of collectives that was priced and without noise");
@@ -324,7 +327,7 @@ ValueFormat rate_format(const std::vector<CaseSummary>& rows) {
 
 CaseColumns case_columns(const std::vector<CaseSummary>& cases, Detail detail,
                          std::string_view within_run_mark) {
-  return Builder(cases, detail, within_run_mark).run();
+  return CaseColumnsBuilder(cases, detail, within_run_mark).run();
 }
 
 }  // namespace paceline::report

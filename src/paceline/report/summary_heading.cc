@@ -15,8 +15,8 @@ namespace {
 
 using Case = cases::Case;
 
-// Returns the word and the text; empty if the text is.
-std::string worded(const char* word, const std::string& text) {
+// Returns `word` followed by `text`, or an empty text if `text` is empty.
+std::string with_prefix(const char* word, const std::string& text) {
   return text.empty() ? "" : word + text;
 }
 
@@ -26,7 +26,8 @@ std::string bucket_of(const Case& c) {
   return size.empty() ? "" : fmt::format("bucket {} MiB", size);
 }
 
-// Returns the data; predictions, imported results and commands do not state it.
+// Returns the name of the data set, or "synthetic data"; empty for predictions, imported results
+// and commands, which do not state it.
 std::string data_of(const CaseSummary& row) {
   const bool trained =
       row.source == records::Source::kMeasured || row.source == records::Source::kExternal;
@@ -34,14 +35,14 @@ std::string data_of(const CaseSummary& row) {
   return !c.data.empty() ? "data " + c.data : trained && c.command.empty() ? "synthetic data" : "";
 }
 
-// Returns type and device; imported results may lack either.
+// Returns number type and device, "bf16 on cuda"; imported results may lack either.
 std::string type_on_device(const Case& c) {
   const std::string type = c.dtype == "-" ? "" : c.dtype;
   return c.device.empty() ? type : fmt::format("{} on {}", type.empty() ? "-" : type, c.device);
 }
 
-// Returns the facts of a case in the order of the heading; a fact that is not stated is empty.  The
-// label of a row that is no named prediction already is its strategy.
+// Returns the facts of a case in the order of the heading.  A fact that is not stated is empty.
+// The strategy is stated only for predictions with a label; other rows are labelled by it.
 std::vector<std::string> facts_of(const CaseSummary& row) {
   const Case& c = row.configuration;
   const bool named = row.source == records::Source::kPredicted && !c.label.empty();
@@ -51,9 +52,9 @@ std::vector<std::string> facts_of(const CaseSummary& row) {
           data_of(row),
           type_on_device(c),
           c.engine,
-          worded("cluster ", c.cluster),
-          worded("link ", c.link),
-          worded("replay of ", c.replay),
+          with_prefix("cluster ", c.cluster),
+          with_prefix("link ", c.link),
+          with_prefix("replay of ", c.replay),
           c.stretch == 1 ? "" : fmt::format("stretched {} times", c.stretch),
           bucket_of(c),
           c.threads == 0 ? "" : counted(c.threads, "thread") + " per rank"};

@@ -35,10 +35,10 @@ Json prediction_json(const CaseSummary& one) {
   if (!one.predicted) {
     return Json::array();
   }
-  const records::Predicted& predicted = *one.predicted;
+  const records::PredictionDetails& predicted = *one.predicted;
   return notes_json(
       {{"bound", records::words_of(predicted.bound)},
-       {"sharper bound", records::sharper_words(predicted.bound)},
+       {"sharper bound", records::sharper_bound_text(predicted.bound)},
        {"how far off", predicted.error_bar ? records::words_of(*predicted.error_bar) : ""}});
 }
 

@@ -33,7 +33,7 @@ std::string words_of(const IntervalKinds& kinds) {
   return kinds.over_runs() ? "95 % interval over repeated runs" : "";
 }
 
-bool serves(const CaseSummary& one) {
+bool has_serving_ranks(const CaseSummary& one) {
   return one.training_ranks > 0 && one.training_ranks < one.configuration.ranks;
 }
 
@@ -123,7 +123,7 @@ std::string error_bar_note(const std::vector<CaseSummary>& cases) {
 std::string ranks_note(const std::vector<CaseSummary>& cases) {
   std::vector<std::string> words;
   for (const CaseSummary& one : cases) {
-    if (serves(one)) {
+    if (has_serving_ranks(one)) {
       add_once(words, fmt::format("{} of {} train", one.training_ranks, one.configuration.ranks));
     }
   }
@@ -141,7 +141,7 @@ std::string wire_note(const std::vector<CaseSummary>& cases) {
   if (!planned && !any_has(cases, &CaseSummary::wire_bytes_per_step)) {
     return "";
   }
-  const bool serving = any(cases, serves);
+  const bool serving = any(cases, has_serving_ranks);
   return std::string("bytes that a rank gives the engine in a step") +
          (serving ? "; of workers and servers, the most that one of them gives" : "") +
          (planned ? "; ~ by the plan, not counted" : "");

@@ -25,7 +25,8 @@ class Footnotes {
           fmt::format("{}: {}: {}; {}", warning.code, warning.seen, warning.why, warning.advice)));
     }
     if (one.predicted && one.predicted->error_bar) {
-      numbers.push_back(number_of("error bar: " + records::basis_words(*one.predicted->error_bar)));
+      numbers.push_back(
+          number_of("error bar: " + records::error_basis_text(*one.predicted->error_bar)));
     }
     if (one.failed_runs > 0 && !one.failed()) {
       const auto failed = static_cast<std::int64_t>(one.failed_runs);

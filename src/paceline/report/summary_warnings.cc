@@ -18,9 +18,10 @@ using records::Warning;
 /// With fewer steps, the 95th percentile lies between the two slowest steps.
 constexpr std::size_t kFewSteps = 21;
 
-// Warns if half of the runs or more are not steady from their first step.  Fewer do not count: the
-// steady state is found late in one of fifteen windows of steady noise (docs/measuring.md).
-std::optional<Warning> unsteady(const RunSeconds& runs) {
+// Returns a warning if half of the runs or more are not steady from their first step.  Fewer runs
+// do not count, because one of fifteen series of steady noise looks unsteady at first
+// (docs/measuring.md).
+std::optional<Warning> unsteady_warning(const RunSeconds& runs) {
   std::size_t late = 0, latest = 0;
   std::size_t steps = 0;  // of the run that becomes steady last
   for (const std::vector<double>& run : runs) {
@@ -45,8 +46,8 @@ std::optional<Warning> unsteady(const RunSeconds& runs) {
             : "warm up longer (--warmup)"};
 }
 
-// Warns only below kFewestRuns runs: an interval over more runs counts each run as one sample, so
-// correlated steps do not matter.
+// Returns a warning only for fewer than kFewestRuns runs.  With more runs, each run is one sample
+// of the interval, so that correlated steps do not matter.
 std::optional<Warning> correlated(const RunSeconds& runs) {
   const auto found = std::ranges::count_if(runs, [](const auto& run) {
     return run.size() >= stats::kFewestSteps && stats::is_interval_too_narrow(run);
@@ -71,7 +72,7 @@ std::vector<Warning> sample_warnings(const CaseSummary& row, const RunSeconds& r
   }
   // Number and steadiness of simulated steps follow from the plan and deserve no warning.
   const bool simulated = row.source == records::Source::kPredicted;
-  for (const auto& of_steps : {unsteady(runs), correlated(runs)}) {
+  for (const auto& of_steps : {unsteady_warning(runs), correlated(runs)}) {
     if (of_steps && !simulated) {
       all.push_back(*of_steps);
     }

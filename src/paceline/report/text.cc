@@ -11,7 +11,7 @@ namespace {
 
 // Returns the number of bytes of the UTF-8 character at the start of `text` if it would move a
 // cursor (C1 controls) or change the direction of the text around it; else 0.
-std::size_t unseen_character(std::string_view text) {
+std::size_t invisible_character_bytes(std::string_view text) {
   const auto byte = [&text](std::size_t i) {
     return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U;
   };
@@ -38,7 +38,7 @@ std::string printable(std::string_view text) {
   while (!text.empty()) {
     const char c = text.front();
     const auto byte = static_cast<unsigned char>(c);
-    const std::size_t unseen = byte < 0x20 || byte == 0x7F ? 1 : unseen_character(text);
+    const std::size_t unseen = byte < 0x20 || byte == 0x7F ? 1 : invisible_character_bytes(text);
     if (c == '\n' || c == '\t' || c == '\r') {
       out += ' ';
     } else {
@@ -49,7 +49,7 @@ std::string printable(std::string_view text) {
   return out;
 }
 
-std::string hanging(std::string_view head, std::string_view text, std::size_t width) {
+std::string with_hanging_indent(std::string_view head, std::string_view text, std::size_t width) {
   const std::size_t indent = shown_width(head);
   std::string out(head);
   std::size_t column = indent;

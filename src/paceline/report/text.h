@@ -19,7 +19,8 @@ std::string printable(std::string_view text);
 
 /// Returns `head`, then the words of `text`, wrapped at `width` columns.  All lines but the first
 /// are indented by the width of `head`.
-std::string hanging(std::string_view head, std::string_view text, std::size_t width = 100);
+std::string with_hanging_indent(std::string_view head, std::string_view text,
+                                std::size_t width = 100);
 
 /// Returns `bytes` with a decimal unit (kB, MB, GB = 10^9 B, TB) and three digits.
 std::string format_bytes(std::int64_t bytes);

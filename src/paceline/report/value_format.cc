@@ -53,7 +53,7 @@ std::string ValueFormat::show(const std::optional<stats::Estimate>& estimate) co
   if (!interval || is_a_point(*interval)) {
     return show(estimate->value);
   }
-  const bool within = estimate->basis == stats::Basis::kWithinRun;
+  const bool within = estimate->basis == stats::IntervalBasis::kWithinRun;
   return fmt::format("{} [{}, {}]{}", show(estimate->value), show(estimate->interval->low),
                      show(estimate->interval->high), within ? within_run_mark : "");
 }

@@ -26,7 +26,7 @@ class ChannelIssuer::Reports {
     ended_.wait(lock, [&] { return under_way_ == 0; });
   }
 
-  /// The lock is open during the call, because reports may overlap, and a report may issue ops
+  /// The mutex is not held during the call, because reports may overlap, and a report may issue ops
   /// whose own reports come on the same thread.
   template <class Report>
   void report(Report&& call) {
@@ -160,9 +160,10 @@ ChannelIssuer::Works ChannelIssuer::issue(const plan::Exchange& exchange,
 }
 
 /// Calls `done` once: after the last of several works, or with the first error.
-class ChannelIssuer::LastOf {
+class ChannelIssuer::CompletionCounter {
  public:
-  LastOf(std::size_t works, engines::Waiters::Done done) : left_(works), done_(std::move(done)) {}
+  CompletionCounter(std::size_t works, engines::Waiters::Done done)
+      : left_(works), done_(std::move(done)) {}
 
   void end(const std::exception_ptr& error) {
     if (error != nullptr) {
@@ -187,7 +188,7 @@ void ChannelIssuer::watch(plan::OpRef ref, const Works& works) {
   if (works.empty()) {
     report(nullptr);
   }
-  const auto last = std::make_shared<LastOf>(works.size(), report);
+  const auto last = std::make_shared<CompletionCounter>(works.size(), report);
   for (const auto& work : works) {
     engines::when_done(work, reports_->futures, waiters_,
                        [last](const std::exception_ptr& error) { last->end(error); });
@@ -216,7 +217,7 @@ void ChannelIssuer::watch_on_device(plan::OpRef ref, const Works& works,
     report(nullptr);
     return;
   }
-  const auto last = std::make_shared<LastOf>(works.size(), report);
+  const auto last = std::make_shared<CompletionCounter>(works.size(), report);
   for (const auto& work : works) {
     waiters_.watch([work, stream, device = device_] { device->on(stream, [&] { work->wait(); }); },
                    [last](const std::exception_ptr& error) { last->end(error); });

@@ -49,7 +49,7 @@ class ChannelIssuer final : public execution::Issuer {
 
  private:
   class Reports;
-  class LastOf;
+  class CompletionCounter;
 
   using Works = std::vector<engines::Channel::Work>;
 

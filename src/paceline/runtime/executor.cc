@@ -133,7 +133,7 @@ Executor::~Executor() {
 
 void Executor::serve_step() {
   // Up to 1 + slack steps may still be open here: arriving messages may be that many steps apart.
-  const plan::Step slack = plan::largest_slack(plan_of(next_step_));
+  const plan::Step slack = plan::largest_slack_steps(plan_of(next_step_));
   dispatcher_->wait_steps(static_cast<std::size_t>(1 + slack));
   begin_step();
   dispatcher_->end_step();

@@ -96,7 +96,7 @@ class Executor final : public networks::Gates {
 
   /// The following functions are those of execution::Dispatcher.
   std::int64_t take_waited_ns() { return dispatcher_->take_waited_ns(); }
-  std::int64_t waited_in_all_ns() const { return dispatcher_->waited_in_all_ns(); }
+  std::int64_t total_waited_ns() const { return dispatcher_->total_waited_ns(); }
   std::vector<execution::OpSpan> take_spans() { return dispatcher_->take_spans(); }
 
   std::map<plan::Step, std::int64_t> take_staleness() { return dispatcher_->take_staleness(); }

@@ -88,7 +88,7 @@ FlatMemory::FlatMemory(const plan::Setup& setup,
       continue;  // the performer has its own memory
     }
     const auto options = at::TensorOptions().dtype(scalar_type(buffer.dtype)).device(device);
-    const int initial = buffer.initial == plan::Initial::kOne ? 1 : 0;
+    const int initial = buffer.initial == plan::InitialValue::kOne ? 1 : 0;
     const bool unwritten = start == Start::kZeros && device.is_cpu() && initial == 0;
     for (const plan::Slice& range : ranges[b]) {
       buffers_[b].push_back({range.begin, unwritten ? unwritten_zeros(range.count, options)
@@ -121,7 +121,7 @@ void FlatMemory::start_from_parameters() {
   const at::NoGradGuard no_grad;
   for (std::size_t b = 0; b < setup_.buffers.size(); ++b) {
     const plan::Buffer& buffer = setup_.buffers[b];
-    if (buffer.initial != plan::Initial::kParameters || setup_.parameters.empty()) {
+    if (buffer.initial != plan::InitialValue::kParameters || setup_.parameters.empty()) {
       continue;
     }
     const plan::BufferId values = setup_.parameters[0].value.buffer;

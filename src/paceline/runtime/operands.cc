@@ -77,7 +77,7 @@ Operand Operands::per_parameter(const plan::Slice& slice, const plan::Slice& gra
 
 std::set<plan::BufferId> gradient_buffers(const plan::Setup& setup) {
   std::set<plan::BufferId> buffers;
-  for (const plan::Placement& placement : setup.parameters) {
+  for (const plan::ParameterPlacement& placement : setup.parameters) {
     buffers.insert(placement.gradient.buffer);
   }
   return buffers;

@@ -9,7 +9,8 @@
 namespace paceline::runtime {
 namespace {
 
-// Multiplications for each element of the output; 0 if the function is no product.
+// Returns the number of multiplications for each element of the output; 0 if the function is no
+// product.
 double multiplications(const at::RecordFunction& function) {
   const std::string_view name = function.name();
   const auto tensor = [&](std::size_t i) -> const at::Tensor& {
@@ -34,27 +35,27 @@ double multiplications(const at::RecordFunction& function) {
 
 }  // namespace
 
-struct ProductCounter::Product final : at::ObserverContext {
+struct FlopCounter::Product final : at::ObserverContext {
   double multiplications = 0;
 };
 
-thread_local ProductCounter* ProductCounter::active_ = nullptr;
+thread_local FlopCounter* FlopCounter::active_ = nullptr;
 
-ProductCounter::ProductCounter() {
+FlopCounter::FlopCounter() {
   active_ = this;
-  callback_ = at::addThreadLocalCallback(
-      at::RecordFunctionCallback(&ProductCounter::begin, &ProductCounter::end)
-          .needsInputs(true)
-          .needsOutputs(true)
-          .scopes({at::RecordScope::FUNCTION}));
+  callback_ =
+      at::addThreadLocalCallback(at::RecordFunctionCallback(&FlopCounter::begin, &FlopCounter::end)
+                                     .needsInputs(true)
+                                     .needsOutputs(true)
+                                     .scopes({at::RecordScope::FUNCTION}));
 }
 
-ProductCounter::~ProductCounter() {
+FlopCounter::~FlopCounter() {
   at::removeCallback(callback_);
   active_ = nullptr;
 }
 
-std::unique_ptr<at::ObserverContext> ProductCounter::begin(const at::RecordFunction& function) {
+std::unique_ptr<at::ObserverContext> FlopCounter::begin(const at::RecordFunction& function) {
   const double each = active_->inside_ ? 0 : multiplications(function);
   if (each == 0) {
     return nullptr;
@@ -65,7 +66,7 @@ std::unique_ptr<at::ObserverContext> ProductCounter::begin(const at::RecordFunct
   return product;
 }
 
-void ProductCounter::end(const at::RecordFunction& function, at::ObserverContext* context) {
+void FlopCounter::end(const at::RecordFunction& function, at::ObserverContext* context) {
   if (context == nullptr) {
     return;
   }

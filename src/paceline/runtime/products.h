@@ -10,12 +10,12 @@ namespace paceline::runtime {
 /// As long as it lives, counts the floating-point operations of the convolutions, matrix products
 /// and attention scores that this thread calls.  A multiplication and an addition count as two
 /// operations.  A thread may have only one counter at a time.
-class ProductCounter {
+class FlopCounter {
  public:
-  ProductCounter();
-  ~ProductCounter();
-  ProductCounter(const ProductCounter&) = delete;
-  ProductCounter& operator=(const ProductCounter&) = delete;
+  FlopCounter();
+  ~FlopCounter();
+  FlopCounter(const FlopCounter&) = delete;
+  FlopCounter& operator=(const FlopCounter&) = delete;
 
   double flops() const { return flops_; }
 
@@ -24,7 +24,7 @@ class ProductCounter {
   static std::unique_ptr<at::ObserverContext> begin(const at::RecordFunction& function);
   static void end(const at::RecordFunction& function, at::ObserverContext* context);
 
-  static thread_local ProductCounter* active_;
+  static thread_local FlopCounter* active_;
   at::CallbackHandle callback_ = 0;
   bool inside_ = false;  // inside a product: the operations that it calls are part of it
   double flops_ = 0;

@@ -50,8 +50,9 @@ struct TracedParameter {
   std::size_t ready = 0;               // position among the final gradients
 };
 
-at::Tensor counted_loss(networks::Network& network, const networks::Batch& batch, double& flops) {
-  const ProductCounter counter;
+at::Tensor loss_with_flop_count(networks::Network& network, const networks::Batch& batch,
+                                double& flops) {
+  const FlopCounter counter;
   at::Tensor loss = network.loss(batch);
   flops = counter.flops() / static_cast<double>(batch.target.size(0));
   return loss;
@@ -80,7 +81,7 @@ std::vector<plan::ParameterId> run_step(networks::Network& network,
   std::vector<plan::ParameterId> ready;
   {
     const GradientHooks hooks(parameters, [&](plan::ParameterId p) { ready.push_back(p); });
-    counted_loss(network, batch, flops).backward();
+    loss_with_flop_count(network, batch, flops).backward();
   }
   require_dense_gradients(names, parameters);
   for (const at::Tensor& parameter : parameters) {
@@ -97,8 +98,9 @@ std::vector<plan::ParameterId> run_step(networks::Network& network,
 
 // Returns the position, from 0, of the parameter's layer in the order in which the forward pass
 // first enters layers; nothing if the parameter lies in no layer that is entered.
-std::optional<std::size_t> entry_of(const at::Tensor& parameter, const GatedLayers& layers,
-                                    const std::vector<plan::ModuleId>& order) {
+std::optional<std::size_t> layer_entry_position(const at::Tensor& parameter,
+                                                const GatedLayers& layers,
+                                                const std::vector<plan::ModuleId>& order) {
   const auto layer = layers.layer_of.find(parameter.unsafeGetTensorImpl());
   if (layer == layers.layer_of.end()) {
     return std::nullopt;
@@ -136,9 +138,9 @@ std::vector<Id> ids_of(const std::vector<std::string>& wanted,
 }
 
 // Sets `order` and `ready` to those of rank 0.
-void take_order(const TracedOrder& all, const std::vector<std::string>& layers,
-                const std::vector<std::string>& parameters, std::vector<plan::ModuleId>& order,
-                std::vector<plan::ParameterId>& ready) {
+void adopt_rank_0_order(const TracedOrder& all, const std::vector<std::string>& layers,
+                        const std::vector<std::string>& parameters,
+                        std::vector<plan::ModuleId>& order, std::vector<plan::ParameterId>& ready) {
   order = ids_of<plan::ModuleId>(all.layers, layers);
   ready = ids_of<plan::ParameterId>(all.parameters, parameters);
   if (ready.size() != parameters.size()) {
@@ -152,7 +154,7 @@ void take_order(const TracedOrder& all, const std::vector<std::string>& layers,
 }  // namespace
 
 TracedNetwork trace(const std::shared_ptr<networks::Network>& network, const std::string& name,
-                    const networks::Batch& batch, const OrderOfAll& order_of_all) {
+                    const networks::Batch& batch, const OrderAgreement& agree_on_order) {
   TracedNetwork traced;
   traced.network = network;
   traced.shape.name = name;
@@ -172,18 +174,18 @@ TracedNetwork trace(const std::shared_ptr<networks::Network>& network, const std
     EntryWatch watch([&](plan::ModuleId layer) { add_once(order, layer); });
     const BoundGates bound(layers.gated, watch);
     auto ready = run_step(*network, names, registered, batch, traced.flops);
-    if (order_of_all) {
-      take_order(order_of_all({names_of(order, layers.names), names_of(ready, names)}),
-                 layers.names, names, order, ready);
+    if (agree_on_order) {
+      adopt_rank_0_order(agree_on_order({names_of(order, layers.names), names_of(ready, names)}),
+                         layers.names, names, order, ready);
     }
     for (std::size_t place = 0; place < ready.size(); ++place) {
       found[plan::index_of(ready[place])].ready = place;
     }
   }
   for (TracedParameter& one : found) {
-    one.entry = entry_of(one.parameter, layers, order);
+    one.entry = layer_entry_position(one.parameter, layers, order);
   }
-  if (!network->numbers_as_registered()) {
+  if (!network->numbers_parameters_by_registration()) {
     std::ranges::stable_sort(found, {}, &TracedParameter::entry);
   }
   const bool root =

@@ -18,7 +18,7 @@ struct TracedNetwork {
   plan::ModelShape shape;
   std::vector<networks::Gated*> gated;  // by ModuleId; null for the root module
   std::vector<at::Tensor> parameters;   // by ParameterId
-  /// FLOPs of one example's forward pass, as ProductCounter counts them; 0 in a replay.
+  /// FLOPs of one example's forward pass, as FlopCounter counts them; 0 in a replay.
   double flops = 0;
 };
 
@@ -28,17 +28,17 @@ struct TracedOrder {
 };
 
 /// Returns the order of rank 0, given this rank's own; collective.
-using OrderOfAll = std::function<TracedOrder(TracedOrder)>;
+using OrderAgreement = std::function<TracedOrder(TracedOrder)>;
 
 /// Runs one forward and backward pass of `batch` to learn the order in which modules are entered
 /// and gradients become ready.  Parameters, gradients and statistics keep their values.  Where
-/// ranks may compute different parts of the network, `order_of_all` makes the order the same on
+/// ranks may compute different parts of the network, `agree_on_order` makes the order the same on
 /// all. Throws UsageError if rank 0's network has other parameters.
 ///
 /// A parameter that lies in no gated layer that runs belongs to a root module, which is entered
 /// first.  A parameter without a gradient comes last in the ready order.  Parameters are ordered as
 /// their modules are entered; parameters of one module are in registration order.
 TracedNetwork trace(const std::shared_ptr<networks::Network>& network, const std::string& name,
-                    const networks::Batch& batch, const OrderOfAll& order_of_all = {});
+                    const networks::Batch& batch, const OrderAgreement& agree_on_order = {});
 
 }  // namespace paceline::runtime

@@ -47,7 +47,7 @@ class EventQueue {
     const std::uint32_t sequence = sequence_++;
     const std::uint32_t link =
         take_link({sequence, (index << 3U) | static_cast<std::uint32_t>(kind), kNone});
-    Open& open = open_of(time);
+    AppendableRun& open = appendable_run_at(time);
     if (open.time == time) {
       links_[open.last].next = link;
     } else {
@@ -65,7 +65,7 @@ class EventQueue {
     const Event event{run.time, link.sequence, link.subject};
     run.first = link.next;
     if (link.next == kNone) {
-      Open& open = open_of(run.time);
+      AppendableRun& open = appendable_run_at(run.time);
       open.time = open.last == at ? kNever : open.time;
       remove_root();
     }
@@ -93,12 +93,12 @@ class EventQueue {
     std::uint32_t sequence = 0, subject = 0;
     std::uint32_t next = kNone;  // next link of the run or of the free list
   };
-  struct Open {  // a run to which events can be appended
+  struct AppendableRun {  // a run to which events can be appended
     plan::Picoseconds time = kNever;
     std::uint32_t last = kNone;
   };
 
-  Open& open_of(plan::Picoseconds time) {
+  AppendableRun& appendable_run_at(plan::Picoseconds time) {
     constexpr std::uint64_t kOdd = 0x9e3779b97f4a7c15U;  // a multiplier that spreads close times
     return open_[(static_cast<std::uint64_t>(time) * kOdd) >> 58U];
   }
@@ -161,7 +161,7 @@ class EventQueue {
   std::vector<Run> heap_;
   std::vector<Link> links_;
   std::uint32_t free_ = kNone;
-  std::array<Open, 64> open_{};
+  std::array<AppendableRun, 64> open_{};
   std::uint32_t sequence_ = 0;
 };
 

@@ -24,16 +24,17 @@ using plan::Dependencies;
 using plan::Edge;
 using plan::Op;
 
-/// The waits of every step's ops, each edge as (steps back, op).  Exclusions are omitted: they are
-/// between kernels, which a rank runs one by one anyway.
+/// For each op of a step, lists the earlier ops that it waits for.  The step of an Edge is the
+/// number of steps back from the op.  Exclusions between kernels are omitted, because a rank runs
+/// its kernels one by one anyway.
 class StepDependencies {
  public:
   StepDependencies(const plan::ModelShape& model, const RankProgram& program, plan::Step period)
       : analyzer_(model, program.setup), program_(program), period_(period) {}
 
   /// Returns the dependencies of a step.  If the edges of a whole period equal those of the period
-  /// before, later steps repeat them and are not analyzed again.  With slack this does not apply,
-  /// because history may be longer than a period.
+  /// before, later steps repeat them and are not analyzed again.  Plans with slack (plan/access.h)
+  /// are always analyzed, because their edges may reach back more than a period.
   const Dependencies& of(plan::Step step) {
     const auto index = static_cast<std::size_t>(step);
     if (repeats_ >= period_) {
@@ -92,8 +93,8 @@ class Compiler {
   }
 
  private:
-  /// Sets wire_bytes and calls to the means per step over the last period, of the actor that sends
-  /// most.
+  /// Sets the job's wire_bytes and calls: means per step over the last period, of the simulated
+  /// rank that sends the most bytes.
   void add_traffic() {
     for (const Actor& actor : job_.actors) {
       const RankProgram& program = programs_.of(actor.rank);
@@ -128,18 +129,19 @@ class Compiler {
         job_.actors.push_back(
             {.rank = rank,
              .stands_for = 0,
-             .on_host = 0,
+             .count_on_host = 0,
              .host = static_cast<std::uint32_t>(
                  classes.host_class[static_cast<std::size_t>(classes.host_of[r])])});
       }
       const std::uint32_t actor = job_.actor_of(rank);
       job_.actors[actor].stands_for += 1;
-      job_.actors[actor].on_host += classes.host_of[r] == home[actor] ? 1 : 0;
+      job_.actors[actor].count_on_host += classes.host_of[r] == home[actor] ? 1 : 0;
     }
   }
 
-  /// Adds the items of an actor.  A step begins after the ops of a performer in the step before,
-  /// because the backward pass ends with them.
+  /// Adds the items of an actor.  The ops of a step up to its first model work also wait for those
+  /// ops of the step before that a performer issues (plan::Op::performer), because the backward
+  /// pass ends with them.
   void add_items(std::uint32_t a) {
     Actor& actor = job_.actors[a];
     const RankProgram& program = programs_.of(actor.rank);
@@ -294,7 +296,7 @@ KernelShape shape_of(const plan::Kernel& kernel, const plan::Setup& setup) {
     }
   }
   for (const plan::Access& access : kernel.writes) {
-    for (const plan::Placement& placement : setup.parameters) {
+    for (const plan::ParameterPlacement& placement : setup.parameters) {
       shape.tensors += plan::overlap(placement.value, access.slice) ? 1 : 0;
     }
   }

@@ -58,19 +58,21 @@ struct KernelShape {
 
 KernelShape shape_of(const plan::Kernel& kernel, const plan::Setup& setup);
 
-/// The end of a transfer at a device link.  Under folding (simulator/classes.h) an end stands for
-/// the ends of several ranks: `flows` of them at this device, `on_host` of them on the host.
+/// One endpoint of a transfer on a device link.  If ranks are folded (simulator/classes.h), an
+/// endpoint represents several equal transfers at once: `flows` of them cross the link if each
+/// device has its own, and `count_on_host` of them if the devices of a host share one.
 struct DeviceEnd {
   std::uint32_t actor = 0;
   std::uint32_t host = 0;  // class of the host
   bool out = true;
-  std::int64_t flows = 1, on_host = 1;
+  std::int64_t flows = 1, count_on_host = 1;
 };
 
-/// The end of a transfer at the network.  A network card of a host carries `flows` such transfers
-/// at once.  A card of a single device carries `device_flows`, each of which is spread over `cards`
-/// cards.  A medium that all hosts share carries `all`.  The `first_` members are false if an
-/// earlier end of the transfer already stands for the same card or the same medium.
+/// One endpoint of a transfer on the network.  It represents `flows` equal transfers if a host has
+/// one network card.  If each device has its own card, it represents `device_flows` transfers, each
+/// of which is spread over `cards` cards.  If all hosts share one medium, the bytes cross it `all`
+/// times.  The `first_` members are false if an earlier endpoint of the transfer already counts for
+/// the same card or medium.
 struct NetworkEnd {
   std::uint32_t actor = 0;
   std::uint32_t host = 0;
@@ -103,20 +105,20 @@ struct QueueItems {
   std::uint32_t actor = 0;
   plan::IssueOrder order = plan::IssueOrder::kProgram;
   std::int64_t credit = 0;
-  std::uint32_t leader = 0;     // queue whose picks this one follows; else its own index
+  std::uint32_t leader = 0;     // index of the queue whose choices it follows, or its own
   std::vector<ItemId> items{};  // in program order
 };
 
 /// A simulated rank, with the number of ranks for which it stands.
 struct Actor {
   plan::Rank rank = 0;
-  plan::Rank stands_for = 1;  // number of ranks, including itself
-  plan::Rank on_host = 1;     // number of these on its host
-  std::uint32_t host = 0;     // host class
+  plan::Rank stands_for = 1;     // number of ranks, including itself
+  plan::Rank count_on_host = 1;  // number of these on its host
+  std::uint32_t host = 0;        // host class
   ItemId first = 0;
-  std::vector<ItemId> steps{};  // the first item of each step, then the end of the last
+  std::vector<ItemId> steps{};  // by step: first item; last: end of all items
   std::vector<std::uint32_t> queues{};
-  bool trains = false;  // whether it has model work
+  bool trains = false;  // whether its plan has forward and backward ops
 };
 
 class RankPrograms;  // simulator/rank_program.h
@@ -195,9 +197,9 @@ std::string describe(const Job& job, ItemId item);
 plan::Step period_of(const plan::Planner& planner, const plan::PlanInput& input);
 inline constexpr plan::Step kLongestPeriod = 2048;
 
-/// The largest number of items of a job, and of messages.  An item takes some 240 bytes if ranks
-/// communicate by collectives (measured: ResNet-50, an all-reduce per tensor, 32 unfolded ranks)
-/// and up to twice that with messages: 2.4 to 5 GB in all, and minutes.
+/// The largest number of items of a job, and also of messages.  An item takes about 240 bytes if
+/// ranks communicate by collectives (measured: ResNet-50, an all-reduce per tensor, 32 unfolded
+/// ranks), and up to twice that with messages.  The largest job takes 2.4 to 5 GB and some minutes.
 inline constexpr std::int64_t kMostItems = 10'000'000;
 
 /// Plans `options.steps` steps of every simulated rank and derives their dependencies.  Throws

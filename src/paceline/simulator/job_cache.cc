@@ -6,7 +6,8 @@
 namespace paceline::simulator {
 namespace {
 
-/// The largest number of items of all kept jobs, some 0.5 GB; the last job is always kept.
+/// The largest number of items of all cached jobs together: about 0.5 GB.  The most recent job is
+/// kept even if it is larger.
 constexpr std::size_t kMostKeptItems = 2'000'000;
 
 bool same(const plan::ParameterShape& a, const plan::ParameterShape& b) {

@@ -38,7 +38,7 @@ void Matching::add() {
     }
   }
   add_messages();
-  follow_leaders();
+  set_queue_leaders();
   finish();
 }
 
@@ -72,18 +72,19 @@ const Matching::MatchedGroup& Matching::group_of(std::uint32_t actor, plan::Comm
   matched.group = {.ranks = static_cast<plan::Rank>(members.size()),
                    .hosts = static_cast<plan::Rank>(per_host.size()),
                    .most_local = std::ranges::max(per_host)};
-  std::map<std::uint32_t, Part> parts;
+  std::map<std::uint32_t, MemberClass> parts;
   std::size_t m = 0;
   for (const plan::Rank local : per_host) {
     for (plan::Rank i = 0; i < local; ++i, ++m) {
       const plan::Rank rank = members[m];
-      Part& part =
+      MemberClass& part =
           parts
-              .try_emplace(job_.actor_of(rank),
-                           Part{.actor = job_.actor_of(rank), .member = rank, .local = local})
+              .try_emplace(
+                  job_.actor_of(rank),
+                  MemberClass{.actor = job_.actor_of(rank), .member = rank, .local = local})
               .first->second;
       part.members += 1;
-      part.on_host += host_of(part.member) == hosts[m] ? 1 : 0;
+      part.count_on_host += host_of(part.member) == hosts[m] ? 1 : 0;
     }
   }
   for (const auto& [key, part] : parts) {
@@ -104,8 +105,8 @@ void Matching::add_collective(std::uint32_t actor, std::uint32_t item, std::size
   const MatchedGroup& matched = group_of(actor, work.on);
   const auto id = static_cast<TransferId>(job_.transfers.size());
   std::set<ItemId> items;
-  for (const Part& part : matched.parts) {
-    // A part of the actor's own class is represented by the actor itself.
+  for (const MemberClass& part : matched.parts) {
+    // Members of the actor's own class are represented by the actor itself.
     const RankProgram& theirs = part.actor == actor ? mine : programs_.of(part.member);
     const std::uint32_t* other_item = theirs.ends.collective(work.on, n);
     if (other_item == nullptr) {
@@ -132,12 +133,13 @@ void Matching::add_collective(std::uint32_t actor, std::uint32_t item, std::size
   job_.transfers.push_back(transfer);
 }
 
-/// Adds an end in each direction per device and, if the communicator has members on several hosts,
-/// per class of hosts.  If `on_host` members of a class share one such collective, the class's
-/// ranks on the host have (their number / `on_host`) of these collectives at once.
+/// Adds one endpoint in each direction per device and, if the communicator has members on several
+/// hosts, per class of hosts.  If `count_on_host` members of a rank class belong to one such
+/// collective, then the class's ranks on the host take part in (their number / `count_on_host`) of
+/// them at once.
 void Matching::add_collective_ends(const MatchedGroup& matched) {
   std::set<std::uint32_t> hosts;
-  for (const Part& part : matched.parts) {
+  for (const MemberClass& part : matched.parts) {
     const Actor& actor = job_.actors[part.actor];
     const bool first_on_host = hosts.insert(actor.host).second;
     for (const bool out : {true, false}) {
@@ -145,7 +147,7 @@ void Matching::add_collective_ends(const MatchedGroup& matched) {
                                      .host = actor.host,
                                      .out = out,
                                      .flows = 1,
-                                     .on_host = actor.on_host});
+                                     .count_on_host = actor.count_on_host});
       if (matched.group.hosts > 1) {
         network_ends_.back().push_back(
             {.actor = part.actor,
@@ -153,7 +155,7 @@ void Matching::add_collective_ends(const MatchedGroup& matched) {
              .out = out,
              .first_on_host = first_on_host,
              .first_of_all = out && hosts.size() == 1 && first_on_host,
-             .flows = actor.on_host / part.on_host,
+             .flows = actor.count_on_host / part.count_on_host,
              .cards = part.local,
              .all = actor.stands_for / part.members * matched.group.hosts});
       }
@@ -162,7 +164,7 @@ void Matching::add_collective_ends(const MatchedGroup& matched) {
 }
 
 void Matching::add_messages() {
-  for (Messages::Found& found : Messages(programs_, job_).find()) {
+  for (Messages::MatchedTransfer& found : Messages(programs_, job_).find()) {
     job_.transfers.push_back(found.transfer);
     items_of_.emplace_back(found.items.begin(), found.items.end());
     device_ends_.push_back(std::move(found.device_ends));
@@ -170,14 +172,14 @@ void Matching::add_messages() {
   }
 }
 
-/// Sets the leader of each queue: the queue of the communicator's first member, whose picks
-/// followers of a kPriority communicator use.
-void Matching::follow_leaders() {
+/// Sets the leader of each queue: the queue of the communicator's first member.  In a kPriority
+/// communicator the other queues issue collectives in the order that the leader chooses.
+void Matching::set_queue_leaders() {
   for (const auto& [key, matched] : groups_) {
     const auto& [actor, on] = key;
     const plan::Rank first = programs_.of(job_.actors[actor].rank).on(on).members.front();
     const std::uint32_t leader = queue_of(job_.actor_of(first), on);
-    for (const Part& part : matched.parts) {
+    for (const MemberClass& part : matched.parts) {
       job_.queues[queue_of(part.actor, on)].leader = leader;
     }
   }

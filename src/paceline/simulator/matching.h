@@ -14,9 +14,9 @@
 
 namespace paceline::simulator {
 
-/// Matches collectives and messages (plan/matching.h), and adds a transfer for each of them in
-/// which simulated ranks take part.  The representative of its class takes the place of a rank that
-/// is not simulated.
+/// Finds the ops of different ranks that belong to one collective or message (plan/matching.h), and
+/// adds one transfer for each collective or message of a simulated rank.  The representative of its
+/// class takes part in place of a rank that is not simulated.
 class Matching {
  public:
   Matching(RankPrograms& programs, Job& job);
@@ -25,16 +25,16 @@ class Matching {
 
  private:
   /// The members of a communicator that belong to one class, as one simulated rank sees them.
-  struct Part {
+  struct MemberClass {
     std::uint32_t actor = 0;
-    plan::Rank member = 0;     // the first member of the class
-    std::int64_t members = 0;  // number of members of the class
-    std::int64_t on_host = 0;  // number of these on the host of `member`
-    std::int64_t local = 0;    // number of members of all classes on that host
+    plan::Rank member = 0;           // the first member of the class
+    std::int64_t members = 0;        // number of members of the class
+    std::int64_t count_on_host = 0;  // number of these on the host of `member`
+    std::int64_t local = 0;          // number of members of all classes on that host
   };
   struct MatchedGroup {
     cluster::Group group;
-    std::vector<Part> parts;
+    std::vector<MemberClass> parts;
     std::uint32_t queue = 0;
   };
 
@@ -42,7 +42,7 @@ class Matching {
   void add_messages();
   const MatchedGroup& group_of(std::uint32_t actor, plan::CommunicatorId on);
   void add_collective_ends(const MatchedGroup& matched);
-  void follow_leaders();
+  void set_queue_leaders();
   std::uint32_t queue_of(std::uint32_t actor, plan::CommunicatorId on) const;
   void finish();
 

@@ -11,7 +11,7 @@
 
 namespace paceline::simulator {
 
-std::vector<Messages::Found> Messages::find() {
+std::vector<Messages::MatchedTransfer> Messages::find() {
   for (std::uint32_t a = 0; a < job_.actors.size(); ++a) {
     const RankProgram& program = programs_.of(job_.actors[a].rank);
     for (const bool send : {true, false}) {
@@ -22,18 +22,18 @@ std::vector<Messages::Found> Messages::find() {
       }
     }
   }
-  std::map<std::size_t, std::vector<Slot>> parts;
+  std::map<std::size_t, std::vector<ExchangeEntry>> parts;
   for (const auto& [slot, index] : nodes_) {
     parts[root(index)].push_back(slot);
   }
-  std::vector<Found> all;
+  std::vector<MatchedTransfer> all;
   for (const auto& [index, slots] : parts) {
     all.push_back(found(slots));
   }
   return all;
 }
 
-std::size_t Messages::node(const Slot& slot) {
+std::size_t Messages::node(const ExchangeEntry& slot) {
   const auto [at, fresh] = nodes_.try_emplace(slot, parent_.size());
   if (fresh) {
     parent_.push_back(at->second);
@@ -49,21 +49,21 @@ std::size_t Messages::root(std::size_t node) {
   return node;
 }
 
-void Messages::join(const Slot& slot, const plan::Endpoints::Peer& peer, std::size_t n) {
+void Messages::join(const ExchangeEntry& slot, const plan::Endpoints::Peer& peer, std::size_t n) {
   const std::size_t a = root(node(slot));
   const std::size_t b = root(node(partner_of(slot, peer, n)));
   parent_[std::max(a, b)] = std::min(a, b);
 }
 
-const plan::Message& Messages::message_of(const Slot& slot) {
+const plan::Message& Messages::message_of(const ExchangeEntry& slot) {
   const RankProgram& program = programs_.of(job_.actors[slot.actor].rank);
   const auto& work = std::get<plan::Exchange>(program.op(slot.item).work);
   return (slot.send ? work.sends : work.receives)[slot.slot];
 }
 
 /// The slot of the other end of the n-th message to or from the peer.
-Messages::Slot Messages::partner_of(const Slot& slot, const plan::Endpoints::Peer& peer,
-                                    std::size_t n) {
+Messages::ExchangeEntry Messages::partner_of(const ExchangeEntry& slot,
+                                             const plan::Endpoints::Peer& peer, std::size_t n) {
   const plan::Rank me = job_.actors[slot.actor].rank;
   const RankProgram& mine = programs_.of(me);
   const auto [theirs, end] = programs_.partner_of(me, peer, slot.send, n, job_.classes.orbits);
@@ -84,16 +84,16 @@ Messages::Slot Messages::partner_of(const Slot& slot, const plan::Endpoints::Pee
   return {job_.actor_of(peer.second), end->item, end->slot, !slot.send};
 }
 
-Messages::Found Messages::found(const std::vector<Slot>& slots) {
-  const auto sender = std::ranges::find(slots, true, &Slot::send);
-  const Slot& first = sender == slots.end() ? slots.front() : *sender;
-  Found found;
+Messages::MatchedTransfer Messages::found(const std::vector<ExchangeEntry>& slots) {
+  const auto sender = std::ranges::find(slots, true, &ExchangeEntry::send);
+  const ExchangeEntry& first = sender == slots.end() ? slots.front() : *sender;
+  MatchedTransfer found;
   found.transfer.message = true;
   found.transfer.queue = channel_of(first);
   found.transfer.shape = shape_of(first, slots);
   const bool remote = job_.message_shapes[static_cast<std::size_t>(found.transfer.shape)].remote;
   std::set<ItemId> items;
-  for (const Slot& slot : slots) {
+  for (const ExchangeEntry& slot : slots) {
     items.insert(job_.actors[slot.actor].first + slot.item);
     add_end(slot, remote, found);
   }
@@ -101,7 +101,7 @@ Messages::Found Messages::found(const std::vector<Slot>& slots) {
   return found;
 }
 
-std::int64_t Messages::bytes_of(const Slot& slot) {
+std::int64_t Messages::bytes_of(const ExchangeEntry& slot) {
   const plan::Message& message = message_of(slot);
   const plan::Setup& setup = programs_.of(job_.actors[slot.actor].rank).setup;
   const plan::Buffer& buffer = setup.buffers[plan::index_of(message.slice.buffer)];
@@ -109,15 +109,16 @@ std::int64_t Messages::bytes_of(const Slot& slot) {
          plan::size_of(buffer.dtype);
 }
 
-/// The index in job_.message_shapes of the shape of a message whose ends are `slots`; `slot` is one
-/// of these ends.
-std::int32_t Messages::shape_of(const Slot& slot, const std::vector<Slot>& slots) {
+/// Returns the index in job_.message_shapes of the shape of a transfer with these slots; `slot` is
+/// one of them.
+std::int32_t Messages::shape_of(const ExchangeEntry& slot,
+                                const std::vector<ExchangeEntry>& slots) {
   const plan::Rank me = job_.actors[slot.actor].rank;
   const auto host_of = [&](plan::Rank rank) {
     return job_.classes.host_of[static_cast<std::size_t>(rank)];
   };
   MessageShape shape{.remote = host_of(message_of(slot).peer) != host_of(me)};
-  for (const Slot& end : slots) {
+  for (const ExchangeEntry& end : slots) {
     shape.bytes = std::max(shape.bytes, bytes_of(end));
   }
   const auto [at, fresh] =
@@ -128,7 +129,7 @@ std::int32_t Messages::shape_of(const Slot& slot, const std::vector<Slot>& slots
   return at->second;
 }
 
-std::uint32_t Messages::channel_of(const Slot& slot) {
+std::uint32_t Messages::channel_of(const ExchangeEntry& slot) {
   const RankProgram& program = programs_.of(job_.actors[slot.actor].rank);
   const auto on = plan::communicator_of(program.op(slot.item));
   const auto [at, fresh] = channels_.try_emplace(
@@ -137,7 +138,7 @@ std::uint32_t Messages::channel_of(const Slot& slot) {
   return at->second;
 }
 
-void Messages::add_end(const Slot& slot, bool remote, Found& found) const {
+void Messages::add_end(const ExchangeEntry& slot, bool remote, MatchedTransfer& found) const {
   const Actor& actor = job_.actors[slot.actor];
   const auto here = [&](const auto& end) {
     return end.actor == slot.actor && end.out == slot.send;
@@ -145,20 +146,20 @@ void Messages::add_end(const Slot& slot, bool remote, Found& found) const {
   const auto device = std::ranges::find_if(found.device_ends, here);
   if (device != found.device_ends.end()) {
     device->flows += 1;
-    device->on_host += actor.on_host;
+    device->count_on_host += actor.count_on_host;
   } else {
     found.device_ends.push_back({.actor = slot.actor,
                                  .host = actor.host,
                                  .out = slot.send,
                                  .flows = 1,
-                                 .on_host = actor.on_host});
+                                 .count_on_host = actor.count_on_host});
   }
   if (!remote) {
     return;
   }
   const auto network = std::ranges::find_if(found.network_ends, here);
   if (network != found.network_ends.end()) {
-    network->flows += actor.on_host;
+    network->flows += actor.count_on_host;
     network->device_flows += 1;
     network->all += actor.stands_for;
   } else {
@@ -166,7 +167,7 @@ void Messages::add_end(const Slot& slot, bool remote, Found& found) const {
                                   .host = actor.host,
                                   .out = slot.send,
                                   .first_of_all = slot.send,
-                                  .flows = actor.on_host,
+                                  .flows = actor.count_on_host,
                                   .all = actor.stands_for});
   }
 }

@@ -13,11 +13,11 @@ plan::Rank modulo(plan::Rank value, plan::Rank divisor) {
   return (value % divisor + divisor) % divisor;
 }
 
-/// The offset of the first rank that the rank at offset `from` can become if ranks within blocks
-/// are permuted.  Offsets count from the first block.
-plan::Rank first_place(const plan::Symmetry& places, plan::Rank from) {
+/// Returns the smallest offset to which a permutation of ranks within a block can bring the rank at
+/// offset `from`.  Offsets count from the first block.
+plan::Rank first_exchangeable_position(const plan::Symmetry& places, plan::Rank from) {
   const plan::Rank place = from % places.block;
-  return from - place + places.first_place(place);
+  return from - place + places.first_exchangeable_position(place);
 }
 
 /// Whether every block lies on one host.
@@ -40,7 +40,7 @@ void move_hosts(const plan::Symmetry& symmetry, const plan::RanksPerHost& hosts,
         const plan::Rank first = first_of.try_emplace(run.ranks, begin).first->second;
         for (plan::Rank rank = begin; rank < begin + run.ranks; ++rank) {
           orbits.first[static_cast<std::size_t>(rank)] =
-              first + first_place(orbits.places, (rank - begin) % symmetry.block);
+              first + first_exchangeable_position(orbits.places, (rank - begin) % symmetry.block);
         }
       }
       begin += run.ranks;
@@ -73,7 +73,7 @@ void move_in_ring(const plan::Symmetry& symmetry, plan::Rank local, Orbits& orbi
   }
   for (plan::Rank rank = begin; rank < end; ++rank) {
     orbits.first[static_cast<std::size_t>(rank)] =
-        begin + first_place(orbits.places, (rank - begin) % step);
+        begin + first_exchangeable_position(orbits.places, (rank - begin) % step);
   }
   orbits.begin = begin;
   orbits.end = end;
@@ -82,7 +82,7 @@ void move_in_ring(const plan::Symmetry& symmetry, plan::Rank local, Orbits& orbi
 
 }  // namespace
 
-std::optional<plan::Rank> Orbits::moved(plan::Rank other, plan::Rank rank) const {
+std::optional<plan::Rank> Orbits::permuted_rank(plan::Rank other, plan::Rank rank) const {
   const plan::Rank first_rank = first[static_cast<std::size_t>(rank)];
   if (first_rank == rank || other < begin || other >= end) {
     return other;

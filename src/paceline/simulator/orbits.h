@@ -16,7 +16,7 @@ struct Orbits {
 
   /// The rank to which `other` moves under a permutation that moves `rank` to the first of its
   /// orbit. nullopt if that is not known.
-  std::optional<plan::Rank> moved(plan::Rank other, plan::Rank rank) const;
+  std::optional<plan::Rank> permuted_rank(plan::Rank other, plan::Rank rank) const;
 
   /// The range of ranks that are permuted.  With `ring`, hosts and blocks are rotated as a ring;
   /// otherwise two of them are exchanged and the others stay.

@@ -44,10 +44,10 @@ const plan::CommPlan& RankPrograms::step_1_plan(plan::Rank rank) {
 RankPrograms::Partner RankPrograms::partner_of(plan::Rank rank, const plan::Endpoints::Peer& peer,
                                                bool send, std::size_t n, const Orbits& orbits) {
   // For the first rank of the peer's orbit, another rank takes the place of `rank`.
-  const std::optional<plan::Rank> moved = orbits.moved(rank, peer.second);
+  const std::optional<plan::Rank> permuted_rank = orbits.permuted_rank(rank, peer.second);
   const RankProgram& theirs =
-      of(moved ? orbits.first[static_cast<std::size_t>(peer.second)] : peer.second);
-  return {theirs, theirs.ends.message({peer.first, moved.value_or(rank)}, !send, n)};
+      of(permuted_rank ? orbits.first[static_cast<std::size_t>(peer.second)] : peer.second);
+  return {theirs, theirs.ends.message({peer.first, permuted_rank.value_or(rank)}, !send, n)};
 }
 
 const RankProgram& RankPrograms::of(plan::Rank rank) {

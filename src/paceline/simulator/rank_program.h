@@ -14,13 +14,14 @@
 
 namespace paceline::simulator {
 
-/// Some steps of one rank's plan, and its ends of collectives and messages.
+/// The plans of the first steps of one rank, and where each of its collectives and messages stands
+/// in them (`ends`).
 struct RankProgram {
   plan::Setup setup;
   std::map<plan::Variant, plan::CommPlan> plans;
   std::vector<const plan::CommPlan*> steps;
   std::vector<plan::Variant> variants;  // variant of each step
-  std::vector<std::uint32_t> begin;     // by step: its first item; then the end of the last
+  std::vector<std::uint32_t> begin;     // by step: its first item; last: end of all items
   plan::Endpoints ends;
 
   const plan::Op& op(std::uint32_t item) const;
@@ -36,8 +37,8 @@ class RankPrograms {
 
   const RankProgram& of(plan::Rank rank);
 
-  /// The other end of the n-th message that `rank` sends to its peer or receives from it; `end` is
-  /// null if there is none.  The program may be that of the first rank of the peer's orbit.
+  /// The position of a message in the peer's program.  `end` is null if the peer has no such
+  /// message.  `program` may be that of the first rank of the peer's orbit.
   struct Partner {
     const RankProgram& program;
     const plan::Endpoints::End* end = nullptr;

@@ -22,8 +22,8 @@ struct Costs {
 /// The result of a simulation.  A step lasts from the start of its first forward to the start of
 /// the next step's first forward.
 struct StepTimes {
-  plan::Picoseconds step = 0;            // mean over `window`, of the slowest rank
-  plan::Picoseconds compute = 0;         // model work per step, likewise
+  plan::Picoseconds step = 0;            // mean over the last `window` steps, of the slowest rank
+  plan::Picoseconds compute = 0;         // model work per step, same mean
   plan::Picoseconds flush = 0;           // from the end of the last step until all ops are complete
   bool steady = false;                   // steps repeat exactly, so more steps give the same result
   std::vector<plan::Picoseconds> steps;  // each step's time, of that step's slowest rank

@@ -15,9 +15,9 @@ std::int64_t fixed_point_speed(double share) {
 
 }  // namespace
 
-/// Marks the optimizer's kernels that model work delays: those for which no communication of the
-/// same step waits.  In sharded updates and averages of parameters, communication waits for
-/// updates.
+/// Finds the optimizer's kernels that run after ready model work: those for which no communication
+/// of the same step waits.  In sharded updates and parameter averaging, communication waits for the
+/// update.
 void Simulator::State::find_updates() {
   const auto size = static_cast<ItemId>(job_.items.size() - 1);
   std::vector<char> leads(size, 0);
@@ -82,8 +82,8 @@ void Simulator::State::reset() {
   network_.reset(capacities_);
   now_ = 0;
   item_ = fresh_item_;
-  item_ran.assign(item_.size(), {});
-  transfer_ran.assign(job_.transfers.size(), {});
+  item_intervals.assign(item_.size(), {});
+  transfer_intervals.assign(job_.transfers.size(), {});
   actors_.assign(job_.actors.size(), {});
   for (std::size_t a = 0; a < actors_.size(); ++a) {
     actors_[a].next_in_order = job_.actors[a].first;
@@ -134,7 +134,7 @@ void Simulator::State::handle(const Event& event) {
     case EventKind::kModelWork:
     case EventKind::kKernel: {
       const std::uint32_t actor = job_.items[event.index()].actor;
-      Lane& lane =
+      RunningOp& lane =
           event.kind() == EventKind::kModelWork ? actors_[actor].model : actors_[actor].kernel;
       if (lane.event == event.sequence && lane.busy) {
         lane.busy = false;
@@ -165,7 +165,7 @@ void Simulator::State::handle(const Event& event) {
 }
 
 void Simulator::State::complete(ItemId id) {
-  item_ran[id].end = now_;
+  item_intervals[id].end = now_;
   for (const ItemId later : job_.dependents_of(id)) {
     if (--item_[later].waits == 0) {
       ready(later);
@@ -213,7 +213,7 @@ void Simulator::State::touch(std::uint32_t actor) {
   }
 }
 
-void Simulator::State::start(Lane& lane, ItemId id, EventKind kind) {
+void Simulator::State::start(RunningOp& lane, ItemId id, EventKind kind) {
   const Item& item = job_.items[id];
   PACELINE_CHECK(!lane.busy);
   plan::Picoseconds duration = duration_of(item);
@@ -226,12 +226,12 @@ void Simulator::State::start(Lane& lane, ItemId id, EventKind kind) {
   lane.since = now_;
   lane.left = plan::Int128{duration} * (varies_ ? cluster::kWeightOne : 1);
   lane.speed = varies_ ? cluster::kWeightOne : 1;
-  item_ran[id].begin = now_;
+  item_intervals[id].begin = now_;
   lane.event = events_.push(plan::later(now_, duration), kind, id);
 }
 
 /// Continues the remaining part of model work at another speed.
-void Simulator::State::set_model_speed(Lane& model, std::int64_t speed) {
+void Simulator::State::set_model_speed(RunningOp& model, std::int64_t speed) {
   if (!model.busy || model.speed == speed) {
     return;
   }
@@ -273,7 +273,7 @@ const std::vector<std::uint32_t>& Simulator::State::take(std::vector<std::uint32
   return settling_;
 }
 
-void Simulator::State::start_kernel(ActorState& state, ByOrder& ready) {
+void Simulator::State::start_kernel(ActorState& state, OrderedIdQueue& ready) {
   const ItemId id = ready.top().second;
   ready.pop();
   start(state.kernel, id, EventKind::kKernel);

@@ -15,7 +15,7 @@ namespace {
 using cluster::LinkSharing;
 
 /// The number of links of a kind; with full duplex each direction is a link of its own.
-std::size_t links_of(const cluster::LinkModel& link, std::size_t actors, std::size_t hosts) {
+std::size_t link_count(const cluster::LinkModel& link, std::size_t actors, std::size_t hosts) {
   const auto each = static_cast<std::size_t>(link.links());
   switch (link.sharing) {
     case LinkSharing::kDevice:
@@ -28,8 +28,8 @@ std::size_t links_of(const cluster::LinkModel& link, std::size_t actors, std::si
   return 0;
 }
 
-std::uint32_t link_of(const cluster::LinkModel& link, std::uint32_t actor, std::uint32_t host,
-                      bool out) {
+std::uint32_t link_index(const cluster::LinkModel& link, std::uint32_t actor, std::uint32_t host,
+                         bool out) {
   if (link.sharing == LinkSharing::kAll) {
     return 0;
   }
@@ -71,9 +71,9 @@ void Simulator::State::set_links() {
   const cluster::Machine& machine = costs_.machine;
   const auto hosts = static_cast<std::size_t>(job_.classes.host_classes);
   const std::size_t actors = job_.actors.size();
-  network_links_ = static_cast<std::uint32_t>(links_of(machine.device, actors, hosts));
+  network_links_ = static_cast<std::uint32_t>(link_count(machine.device, actors, hosts));
   capacities_.assign(network_links_, machine.device.bytes_per_s);
-  capacities_.resize(network_links_ + links_of(machine.network, actors, hosts),
+  capacities_.resize(network_links_ + link_count(machine.network, actors, hosts),
                      machine.network.bytes_per_s);
   first_copies_ = static_cast<std::uint32_t>(capacities_.size());
   if (machine.copies_bytes_per_s > 0) {
@@ -94,12 +94,12 @@ void Simulator::State::set_loads() {
         continue;
       }
       const bool own = machine.device.sharing == LinkSharing::kDevice;
-      loads_.push_back({.link = link_of(machine.device, end.actor, end.host, end.out),
+      loads_.push_back({.link = link_index(machine.device, end.actor, end.host, end.out),
                         .device = true,
-                        .times = own ? end.flows : end.on_host});
+                        .times = own ? end.flows : end.count_on_host});
     }
     for (const NetworkEnd& end : job_.network_ends_of(transfer)) {
-      const RawLoad load = network_load(end);
+      const TransferLoad load = network_load(end);
       if (load.times > 0) {
         loads_.push_back(load);
       }
@@ -122,10 +122,10 @@ std::vector<bool> Simulator::State::copying_hosts() const {
   return copying;
 }
 
-Simulator::State::RawLoad Simulator::State::network_load(const NetworkEnd& end) const {
+Simulator::State::TransferLoad Simulator::State::network_load(const NetworkEnd& end) const {
   const cluster::LinkModel& network = costs_.machine.network;
-  RawLoad load{.link = network_links_ + link_of(network, end.actor, end.host, end.out),
-               .device = false};
+  TransferLoad load{.link = network_links_ + link_index(network, end.actor, end.host, end.out),
+                    .device = false};
   switch (network.sharing) {
     case LinkSharing::kDevice:
       load.times = end.device_flows;

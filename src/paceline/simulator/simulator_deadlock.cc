@@ -9,10 +9,10 @@
 
 namespace paceline::simulator {
 
-/// The item that a ready communication item, which is not issued, waits for: an item that comes
-/// first in program order or in its communicator's order, or an item in flight that uses up the
-/// credit. nullopt if it waits for a pick.
-std::optional<ItemId> Simulator::State::ahead_of(ItemId id) const {
+/// Returns the item that must be issued or must end before a ready communication item can be
+/// issued: an item that comes first in program order or in its communicator's order, or an item in
+/// flight that uses up the credit.  Empty if the item waits for the choice of the leader's queue.
+std::optional<ItemId> Simulator::State::op_required_before(ItemId id) const {
   const Item& item = job_.items[id];
   const auto queue = static_cast<std::uint32_t>(item.queue);
   const std::vector<ItemId>& items = job_.queues[queue].items;
@@ -23,33 +23,33 @@ std::optional<ItemId> Simulator::State::ahead_of(ItemId id) const {
   if (program_order_ && !may_overlap_last(id)) {
     return state.last_issued;
   }
-  if (const auto ahead = queues_[queue].ahead_of(item.number)) {
+  if (const auto ahead = queues_[queue].op_required_before(item.number)) {
     return items[static_cast<std::size_t>(*ahead)];
   }
   const auto in_flight = [&](ItemId other) {
-    return item_[other].issued && item_ran[other].end < 0 && job_.items[other].bytes > 0;
+    return item_[other].issued && item_intervals[other].end < 0 && job_.items[other].bytes > 0;
   };
-  if (queues_[queue].is_held(item.number)) {
+  if (queues_[queue].is_held_by_credit(item.number)) {
     return *std::ranges::find_if(items, in_flight);
   }
   return std::nullopt;
 }
 
-/// The item that an item which has not ended waits for: an earlier item of its rank, an item to be
-/// issued before it, or a partner that is not issued.
+/// Returns the item for which an unfinished item waits: an earlier item of its rank, an item that
+/// must be issued before it, or an item of the same transfer that is not issued.
 ItemId Simulator::State::blocker(ItemId id) const {
   const Item& item = job_.items[id];
   const Actor& actor = job_.actors[item.actor];
   if (!item_[id].ready) {
     for (ItemId other = actor.first; other < id; ++other) {
       const auto behind = job_.dependents_of(other);
-      if (item_ran[other].end < 0 && std::ranges::find(behind, id) != behind.end()) {
+      if (item_intervals[other].end < 0 && std::ranges::find(behind, id) != behind.end()) {
         return other;
       }
     }
   }
   if (item.queue >= 0 && !item_[id].issued) {
-    if (const auto ahead = ahead_of(id)) {
+    if (const auto ahead = op_required_before(id)) {
       return *ahead;
     }
   }
@@ -65,10 +65,10 @@ ItemId Simulator::State::blocker(ItemId id) const {
 
 void Simulator::State::throw_deadlock() const {
   ItemId id = 0;
-  while (id < item_ran.size() && item_ran[id].end >= 0) {
+  while (id < item_intervals.size() && item_intervals[id].end >= 0) {
     ++id;
   }
-  PACELINE_CHECK(id < item_ran.size());
+  PACELINE_CHECK(id < item_intervals.size());
   throw plan::PlanError(plan::deadlock(
       id, [this](ItemId at) { return blocker(at); },
       [this](ItemId at) { return describe(job_, at); }));

@@ -14,7 +14,7 @@ plan::Picoseconds Simulator::State::end_before(const Actor& actor, std::int32_t 
   const auto a = static_cast<std::size_t>(&actor - job_.actors.data());
   const ItemId last = last_model_work_[a * static_cast<std::size_t>(job_.options.steps) +
                                        static_cast<std::size_t>(step - 1)];
-  return last < item_ran.size() ? item_ran[last].end : -1;
+  return last < item_intervals.size() ? item_intervals[last].end : -1;
 }
 
 /// The start of the first forward of a rank that trains in the last run.  If the run became steady
@@ -28,7 +28,7 @@ plan::Picoseconds Simulator::State::start_of(const Actor& actor, std::int32_t st
   const auto a = static_cast<std::size_t>(&actor - job_.actors.data());
   const ItemId first = first_model_work_[a * static_cast<std::size_t>(job_.options.steps) +
                                          static_cast<std::size_t>(step)];
-  return first < item_ran.size() ? item_ran[first].begin : -1;
+  return first < item_intervals.size() ? item_intervals[first].begin : -1;
 }
 
 void Simulator::State::step_ended(std::int32_t) {
@@ -66,8 +66,8 @@ bool Simulator::State::repeats(std::int32_t step) const {
         return false;
       }
       for (ItemId i = 0; i < count; ++i) {
-        if (item_ran[a + i].end != item_ran[b + i].end + shift ||
-            item_ran[a + i].begin != item_ran[b + i].begin + shift) {
+        if (item_intervals[a + i].end != item_intervals[b + i].end + shift ||
+            item_intervals[a + i].begin != item_intervals[b + i].begin + shift) {
           return false;
         }
       }
@@ -82,7 +82,8 @@ std::int32_t Simulator::State::measured_steps() const {
   return steady_ ? ended_steps_ : static_cast<std::int32_t>(job_.options.steps) - 1;
 }
 
-/// The number of last measured steps over which means are taken.
+/// The number of steps, counted back from the last one with a known time, over which means are
+/// taken.
 std::int32_t Simulator::State::window() const {
   const auto period = static_cast<std::int32_t>(job_.period);
   if (steady_) {
@@ -99,7 +100,7 @@ plan::Picoseconds Simulator::State::model_work(const Actor& actor, std::int32_t 
   plan::Picoseconds time = 0;
   const auto s = static_cast<std::size_t>(step);
   for (ItemId id = actor.steps[s]; id < actor.steps[s + 1]; ++id) {
-    time += is_model_work(job_.items[id]) ? item_ran[id].end - item_ran[id].begin : 0;
+    time += is_model_work(job_.items[id]) ? item_intervals[id].end - item_intervals[id].begin : 0;
   }
   return time;
 }
@@ -189,9 +190,9 @@ StepTimes Simulator::run(const Costs& costs) { return state_->run(costs); }
 
 void Simulator::set_costs(const Costs& costs) { state_->set_costs(costs); }
 
-const std::vector<RunInterval>& Simulator::items() const { return state_->item_ran; }
+const std::vector<RunInterval>& Simulator::items() const { return state_->item_intervals; }
 
-const std::vector<RunInterval>& Simulator::transfers() const { return state_->transfer_ran; }
+const std::vector<RunInterval>& Simulator::transfers() const { return state_->transfer_intervals; }
 
 std::vector<plan::Picoseconds> Simulator::steps_of(const Actor& actor) const {
   return state_->steps_of(actor);

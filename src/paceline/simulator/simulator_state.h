@@ -19,9 +19,9 @@ namespace paceline::simulator {
 
 /// The implementation of a Simulator, in simulator*.cc.
 ///
-/// All events of one time are handled together.  The handlers only record what has ended and what
-/// has become possible.  After the last event of that time, settle() decides what
-/// starts, actor by actor and queue by queue, each in its own order.
+/// All events of one time are handled together.  The handlers only record which items have ended
+/// and which may now start.  After the last event of that time, start_all_possible() starts them,
+/// actor by actor and queue by queue, each in its own order.
 class Simulator::State {
  public:
   explicit State(const Job& job);
@@ -29,7 +29,7 @@ class Simulator::State {
   StepTimes run(const Costs& costs);
   void set_costs(const Costs& costs);
 
-  std::vector<RunInterval> item_ran, transfer_ran;
+  std::vector<RunInterval> item_intervals, transfer_intervals;
   std::int64_t bytes_sent() const;
   std::vector<LinkBytes> loads_of(TransferId transfer) const;
   std::int64_t bytes_per_s(std::uint32_t link) const;
@@ -38,7 +38,7 @@ class Simulator::State {
 
  private:
   /// The op that runs as model work of a rank, or as its kernel.
-  struct Lane {
+  struct RunningOp {
     ItemId item = 0;
     bool busy = false;
     std::uint32_t event = 0;
@@ -47,22 +47,22 @@ class Simulator::State {
     plan::Picoseconds since = 0;
   };
   /// A pair (order, id); the smallest pair comes first.
-  using Ordered = std::pair<std::int64_t, std::uint32_t>;
-  using ByOrder = std::priority_queue<Ordered, std::vector<Ordered>, std::greater<>>;
+  using OrderedId = std::pair<std::int64_t, std::uint32_t>;
+  using OrderedIdQueue = std::priority_queue<OrderedId, std::vector<OrderedId>, std::greater<>>;
   struct ActorState {
-    Lane model, kernel;
-    bool computes = false;  // the state for which link rates are set
+    RunningOp model, kernel;
+    bool computes = false;  // whether link rates are those under compute
     bool dirty = false;
     bool issuing = false;
     std::int32_t in_flight = 0;  // transfers in flight
-    ByOrder kernels;             // ready kernels
-    // If kernels and model work take turns on the device: the ready updates, and the model work
-    // that waits for the device.
-    ByOrder updates;
+    OrderedIdQueue kernels;      // ready kernels
+    // If kernels and model work take turns on the device: `updates` has the ready update kernels,
+    // and `waiting` the model work that waits for the device.
+    OrderedIdQueue updates;
     std::optional<ItemId> waiting;
-    // Issue in program order over all communicators: the item after the last one issued, whether
-    // its queue knows that it is ready, the item issued last, and the number of issued items that
-    // have not ended.
+    // If all communicators issue in program order: `next_in_order` is the item after the one issued
+    // last, `offered` says whether its queue has it as ready, `last_issued` is the item issued
+    // last, and `not_ended` is the number of issued items that have not ended.
     ItemId next_in_order = 0;
     bool offered = false;
     ItemId last_issued = 0;
@@ -73,13 +73,13 @@ class Simulator::State {
     bool dirty = false;
     std::int32_t carrying = 0;  // number of transfers under way
   };
-  struct RawLoad {  // load that a transfer puts on a link, the same in all stages
+  struct TransferLoad {  // load that a transfer puts on a link, the same in all stages
     std::uint32_t link = 0;
     bool device = true;
     std::int64_t times = 1, of = 1;
   };
   struct ItemState {
-    std::int32_t waits = 0, transfers = 0;  // number of those that have not ended
+    std::int32_t waits = 0, transfers = 0;  // items and transfers not yet ended
     bool ready = false, issued = false;
   };
   struct TransferState {
@@ -91,7 +91,7 @@ class Simulator::State {
   void set_links();
   void set_loads();
   std::vector<bool> copying_hosts() const;
-  RawLoad network_load(const NetworkEnd& end) const;
+  TransferLoad network_load(const NetworkEnd& end) const;
   void set_transfer_costs();
   plan::Picoseconds duration_of(const Item& item) const;
   void find_updates();
@@ -104,12 +104,12 @@ class Simulator::State {
   void complete(ItemId id);
   void ready(ItemId id);
   void touch(std::uint32_t actor);
-  void start(Lane& lane, ItemId id, EventKind kind);
-  void set_model_speed(Lane& model, std::int64_t speed);
+  void start(RunningOp& lane, ItemId id, EventKind kind);
+  void set_model_speed(RunningOp& model, std::int64_t speed);
   void start_all_possible();
   const std::vector<std::uint32_t>& take(std::vector<std::uint32_t>& dirty);
   void start_actor_ops(std::uint32_t actor);
-  void start_kernel(ActorState& state, ByOrder& ready);
+  void start_kernel(ActorState& state, OrderedIdQueue& ready);
   void start_next_device_op(ActorState& state);
   void update_speeds(std::uint32_t actor);
   void update_device_link_rate(std::uint32_t actor, bool computes);
@@ -134,7 +134,7 @@ class Simulator::State {
   void start_transfer(TransferId id);
   void start_stage(TransferId id);
   void start_flow(TransferId id);
-  static std::int64_t weight(const cluster::Stage& stage, const RawLoad& load);
+  static std::int64_t weight(const cluster::Stage& stage, const TransferLoad& load);
   void end_stage(TransferId id);
   void end_transfer(TransferId id);
   void change_in_flight(TransferId id, std::int32_t by);
@@ -145,7 +145,7 @@ class Simulator::State {
   // These members are defined in simulator_deadlock.cc.
   [[noreturn]] void throw_deadlock() const;
   ItemId blocker(ItemId id) const;
-  std::optional<ItemId> ahead_of(ItemId id) const;
+  std::optional<ItemId> op_required_before(ItemId id) const;
 
   const Job& job_;
   Costs costs_;
@@ -158,11 +158,11 @@ class Simulator::State {
   std::vector<ItemState> item_, fresh_item_;  // state now, and before a run
   std::vector<ActorState> actors_;
   std::vector<std::int32_t> computing_;  // number of computing ranks, by device link
-  /// By item: whether it is an update for which no communication of its step waits; model work goes
-  /// first.
+  /// By item: whether it is an update kernel for which no communication of its step waits.  Model
+  /// work runs before such kernels.
   std::vector<char> yields_;
   std::vector<plan::IssueRule> queues_, fresh_queues_;
-  std::vector<std::vector<std::uint32_t>> followers_;  // by queue: the queues that follow its picks
+  std::vector<std::vector<std::uint32_t>> followers_;  // by queue: the queues that it leads
   std::vector<TransferQueue> transfer_queues_;
   std::vector<TransferState> transfer_;
   std::vector<std::uint32_t> dirty_actors_, dirty_transfer_queues_, settling_;
@@ -178,7 +178,7 @@ class Simulator::State {
   std::vector<std::int64_t> capacities_;
   std::uint32_t network_links_ = 0;  // the first network link
   std::uint32_t first_copies_ = 0;   // the first link of copies; one per host
-  std::vector<RawLoad> loads_;       // loads of all transfers
+  std::vector<TransferLoad> loads_;  // loads of all transfers
   std::vector<std::uint32_t> first_load_;
   std::vector<cluster::LinkLoad> stage_loads_;
   cluster::Machine linked_;  // the machine for which loads_ were made

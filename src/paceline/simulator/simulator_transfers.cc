@@ -12,7 +12,8 @@ plan::IssueRule& Simulator::State::queue_of(const Item& item) {
   return queues_[static_cast<std::size_t>(item.queue)];
 }
 
-/// Issues an item.  If it is a leader's pick, reports the pick to the queues that follow.
+/// Issues an item.  If its queue leads other queues and the item is a collective, these queues must
+/// issue the same collective in their turn.
 void Simulator::State::take_from_queue(std::uint32_t queue, ItemId id) {
   const Item& item = job_.items[id];
   plan::IssueRule& rule = queues_[queue];
@@ -31,8 +32,9 @@ void Simulator::State::take_from_queue(std::uint32_t queue, ItemId id) {
   ++state.not_ended;
 }
 
-/// For program order over all communicators: marks the next communication item as ready in its
-/// queue when no earlier item is left to issue.  Returns false if nothing may be issued.
+/// Marks the next communication item in program order as ready in its queue, unless it must wait
+/// for an earlier item.  Returns whether the item may be issued.  Used if all communicators issue
+/// in program order.
 bool Simulator::State::offer_next(std::uint32_t actor) {
   ActorState& state = actors_[actor];
   const ItemId end = job_.actors[actor].steps.back();
@@ -85,7 +87,7 @@ void Simulator::State::issue_ready(std::uint32_t actor) {
     const ItemId item = first->place;
     take_from_queue(static_cast<std::uint32_t>(first->queue), item);
     const plan::Picoseconds cost = costs_.free_communication ? 0 : costs_.software.issue;
-    item_ran[item].begin = now_;
+    item_intervals[item].begin = now_;
     if (cost > 0) {
       state.issuing = true;
       events_.push(plan::later(now_, cost), EventKind::kIssued, item);
@@ -141,7 +143,7 @@ const cluster::StagedCost& Simulator::State::cost_of(const Transfer& transfer) c
 }
 
 void Simulator::State::start_transfer(TransferId id) {
-  transfer_ran[id].begin = now_;
+  transfer_intervals[id].begin = now_;
   transfer_[id].stage = 0;
   change_in_flight(id, 1);
   start_stage(id);
@@ -173,7 +175,7 @@ void Simulator::State::start_stage(TransferId id) {
   }
 }
 
-std::int64_t Simulator::State::weight(const cluster::Stage& stage, const RawLoad& load) {
+std::int64_t Simulator::State::weight(const cluster::Stage& stage, const TransferLoad& load) {
   return load.device ? stage.device_weight * load.times
                      : (stage.network_weight * load.times + load.of - 1) / load.of;
 }
@@ -188,7 +190,7 @@ void Simulator::State::start_flow(TransferId id) {
   }
   stage_loads_.clear();
   for (std::uint32_t i = first_load_[id]; i < first_load_[id + 1]; ++i) {
-    const RawLoad& load = loads_[i];
+    const TransferLoad& load = loads_[i];
     const std::int64_t times = weight(stage, load);
     if (times > 0) {
       stage_loads_.push_back({load.link, times});
@@ -208,7 +210,7 @@ void Simulator::State::end_stage(TransferId id) {
 
 void Simulator::State::end_transfer(TransferId id) {
   const Transfer& transfer = job_.transfers[id];
-  transfer_ran[id].end = now_;
+  transfer_intervals[id].end = now_;
   change_in_flight(id, -1);
   --transfer_queues_[transfer.queue].carrying;
   touch_transfer_queue(transfer.queue);

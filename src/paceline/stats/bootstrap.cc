@@ -29,8 +29,8 @@ std::vector<double> autocovariances(std::span<const double> series, std::size_t 
   return result;
 }
 
-// Returns the smallest lag after which `quiet` consecutive autocorrelations are within the range of
-// chance.
+// Returns the smallest lag after which `quiet` consecutive autocorrelations are at most
+// `threshold`.
 std::size_t last_correlated_lag(std::span<const double> covariances, std::size_t quiet,
                                 double threshold) {
   std::size_t last = 0;

@@ -190,8 +190,8 @@ constexpr PairRule kLogRatio{
     .over_runs = [](const std::vector<double>& pairs,
                     double level) { return symmetric_interval(pairs, level); }};
 
-std::optional<Estimate> paired(Runs first, Runs second, const PairRule& rule,
-                               const IntervalOptions& options) {
+std::optional<Estimate> paired_estimate(Runs first, Runs second, const PairRule& rule,
+                                        const IntervalOptions& options) {
   PACELINE_CHECK_EQ(first.size(), second.size());
   const auto a = run_medians(first);
   const auto b = run_medians(second);
@@ -204,7 +204,7 @@ std::optional<Estimate> paired(Runs first, Runs second, const PairRule& rule,
   std::transform(a.begin(), a.end(), b.begin(), pairs.begin(), rule.combine);
   Estimate result{.value = rule.center(pairs), .runs = pairs.size(), .level = options.level};
   if (pairs.size() >= kFewestRuns) {
-    result.basis = Basis::kRuns;
+    result.basis = IntervalBasis::kRuns;
     result.interval = rule.over_runs(pairs, options.level);
     return result;
   }
@@ -235,7 +235,7 @@ std::optional<Estimate> median_of_runs(Runs runs, const IntervalOptions& options
   }
   Estimate result{.value = median(medians), .runs = medians.size(), .level = options.level};
   if (medians.size() >= kFewestRuns) {
-    result.basis = Basis::kRuns;
+    result.basis = IntervalBasis::kRuns;
     result.interval = positive_over_runs(medians, options.level);
     return result;
   }
@@ -258,7 +258,7 @@ std::optional<Estimate> ratio_of_medians(Runs numerator, Runs denominator,
   const std::size_t runs = std::min(top.size(), bottom.size());
   Estimate result{.value = median(top) / median(bottom), .runs = runs, .level = options.level};
   if (runs >= kFewestRuns) {
-    result.basis = Basis::kRuns;
+    result.basis = IntervalBasis::kRuns;
     result.interval = ratio_over_runs(top, bottom, options.level).widened_to(result.value);
     return result;
   }
@@ -280,7 +280,7 @@ std::optional<Estimate> ratio_of_medians(Runs numerator, Runs denominator,
 
 std::optional<Estimate> paired_difference(Runs minuend, Runs subtrahend,
                                           const IntervalOptions& options) {
-  return paired(minuend, subtrahend, kDifference, options);
+  return paired_estimate(minuend, subtrahend, kDifference, options);
 }
 
 std::optional<Estimate> center_of_pairs(Runs runs, const IntervalOptions& options) {
@@ -297,7 +297,7 @@ std::optional<Estimate> center_of_pairs(Runs runs, const IntervalOptions& option
   }
   Estimate result{.value = median(centers), .runs = centers.size(), .level = options.level};
   if (centers.size() >= kFewestRuns) {
-    result.basis = Basis::kRuns;
+    result.basis = IntervalBasis::kRuns;
     result.interval = interval_over_runs(centers, options.level);
   } else if (pairs.size() >= kFewestPairs) {
     result.interval = symmetric_interval(pairs, options.level).widened_to(result.value);
@@ -307,7 +307,7 @@ std::optional<Estimate> center_of_pairs(Runs runs, const IntervalOptions& option
 
 std::optional<Estimate> paired_ratio(Runs numerator, Runs denominator,
                                      const IntervalOptions& options) {
-  auto result = paired(numerator, denominator, kLogRatio, options);
+  auto result = paired_estimate(numerator, denominator, kLogRatio, options);
   if (result) {
     result->value = std::exp(result->value);
     if (result->interval) {

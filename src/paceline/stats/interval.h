@@ -21,7 +21,7 @@ struct Interval {
 };
 
 /// The source of variation that an interval describes.
-enum class Basis : std::uint8_t {
+enum class IntervalBasis : std::uint8_t {
   kWithinRun,  // the steps inside the runs: the interval says nothing about another run
   kRuns        // repeated runs: the interval predicts the value of one more run
 };
@@ -30,7 +30,7 @@ enum class Basis : std::uint8_t {
 struct Estimate {
   double value = 0;
   std::optional<Interval> interval{};  // absent: too few samples
-  Basis basis = Basis::kWithinRun;
+  IntervalBasis basis = IntervalBasis::kWithinRun;
   std::size_t runs = 0;
   double level = 0.95;
 };
@@ -41,7 +41,7 @@ struct IntervalOptions {
   std::uint64_t seed = 0;
 };
 
-/// With fewer pairs of blocks there is no interval.
+/// The smallest number of pairs from which an interval is computed.
 inline constexpr std::size_t kFewestPairs = 3;
 
 /// The runs of one case: the samples of each run, in the order in which they were taken.
@@ -54,7 +54,7 @@ inline constexpr std::size_t kFewestRuns = 3;
 /// From this number of runs on, intervals over runs assume nothing about the distribution; with
 /// fewer, they are Student's t of the run medians or of their logarithms.
 inline constexpr std::size_t kFewestRunsForOrder = 6;
-/// With fewer steps in a window there is no interval.
+/// The smallest number of steps of a run from which an interval is computed.
 inline constexpr std::size_t kFewestSteps = 8;
 
 /// Returns the median of the run medians.  Its interval depends on the number of runs:

@@ -60,9 +60,9 @@ Segment fit_segment(std::span<const SizedTime> points) {
 }
 
 // The best cuts of the sorted points into 1, 2, ... segments.
-class Cuts {
+class Segmentations {
  public:
-  Cuts(std::span<const SizedTime> points, const LineFitOptions& options)
+  Segmentations(std::span<const SizedTime> points, const LineFitOptions& options)
       : points_(points), least_(static_cast<std::size_t>(std::max(1, options.points_per_piece))) {
     best_.resize(static_cast<std::size_t>(std::max(1, options.max_pieces)));
     for (std::size_t k = 0; k < best_.size(); ++k) {
@@ -92,7 +92,7 @@ class Cuts {
  private:
   struct State {
     double error = kInfinity;
-    std::size_t begin = 0;  // of the last piece
+    std::size_t begin = 0;  // first point of the last piece
     LinePiece last{};
   };
 
@@ -121,7 +121,7 @@ class Cuts {
   std::vector<std::vector<State>> best_;  // [pieces - 1][points covered]
 };
 
-std::size_t best_number(const Cuts& cuts, std::size_t points) {
+std::size_t best_number(const Segmentations& cuts, std::size_t points) {
   const auto n = static_cast<double>(points);
   std::size_t best = 1;
   double least = kInfinity;
@@ -165,7 +165,7 @@ LineFit fit_line(std::span<const SizedTime> points, const LineFitOptions& option
           fmt::format("{} bytes took {} s; a fit needs times above 0", p.bytes, p.seconds));
     }
   }
-  const Cuts cuts(sorted, options);
+  const Segmentations cuts(sorted, options);
   LineFit fit;
   fit.pieces = cuts.lines(best_number(cuts, sorted.size()));
   fit.pieces.front().from_bytes = 0;

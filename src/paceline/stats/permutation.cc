@@ -33,16 +33,16 @@ double choose(std::size_t n, std::size_t k) {
   return std::round(result);
 }
 
-// The values relative to their block's mean, block by block, and all quantities that do not depend
-// on the arrangement.
-class Design {
+// The values minus their block's mean, block by block, and all quantities that are equal for all
+// arrangements.
+class CenteredDesign {
  public:
-  explicit Design(std::span<const Unit> units)
+  explicit CenteredDesign(std::span<const LabeledRun> units)
       : cases_(units.empty() ? 0 : units.front().values.size()),
         variance_(cases_, 0),
         seen_(cases_, 0) {
     std::size_t blocks = 0;
-    for (const Unit& unit : units) {
+    for (const LabeledRun& unit : units) {
       PACELINE_CHECK_EQ(unit.values.size(), cases_);
       blocks = std::max(blocks, unit.block + 1);
     }
@@ -62,8 +62,8 @@ class Design {
   std::span<const double> centered(std::size_t unit) const {
     return std::span(centered_).subspan(unit * cases_, cases_);
   }
-  /// By unit: if the unit is the first of its block, the number of the block's test runs and of its
-  /// units; for other units (0, 0).
+  /// Has an element for each unit.  For the first unit of a block it is (number of test units,
+  /// number of units) of the block; for other units it is (0, 0).
   const std::vector<std::pair<std::size_t, std::size_t>>& starts() const { return starts_; }
   const std::vector<double>& seen() const { return seen_; }
 
@@ -77,7 +77,7 @@ class Design {
  private:
   static constexpr std::size_t kOne = 1;
 
-  void add(std::span<const Unit> units, const Block& block) {
+  void add(std::span<const LabeledRun> units, const Block& block) {
     const std::size_t n = block.units.size();
     if (block.tests == 0 || block.tests == n) {
       return;  // there is only one arrangement
@@ -96,7 +96,7 @@ class Design {
         count += std::isnan(value) ? 0 : 1;
       }
       for (std::size_t i = 0; i < n; ++i) {
-        const Unit& unit = units[block.units[i]];
+        const LabeledRun& unit = units[block.units[i]];
         const double value = std::isnan(unit.values[c]) ? 0 : unit.values[c] - sum / count;
         centered_[first + i * cases_ + c] = value;
         variance_[c] += share * value * value;
@@ -117,9 +117,9 @@ class Design {
 };
 
 // Counts the arrangements whose statistic is at least the observed one.
-class Tally {
+class ExceedanceCounter {
  public:
-  explicit Tally(const Design& design)
+  explicit ExceedanceCounter(const CenteredDesign& design)
       : design_(design),
         seen_(design.seen()),
         order_(design.cases()),
@@ -145,7 +145,8 @@ class Tally {
     ++taken_;
   }
 
-  /// `unseen` is added to the number of hits and to the number of arrangements.
+  /// `unseen` counts arrangements that were not passed to take() and are hits, such as the observed
+  /// one; it is added to the hits and to the arrangements.
   PermutationResult result(std::uint64_t unseen) const {
     PermutationResult result;
     result.p.resize(order_.size());
@@ -161,7 +162,7 @@ class Tally {
   }
 
  private:
-  const Design& design_;
+  const CenteredDesign& design_;
   std::vector<double> seen_;
   std::vector<std::size_t> order_;  // cases by observed z, the smallest first
   std::vector<std::uint64_t> single_, stepwise_;
@@ -172,7 +173,7 @@ class Tally {
 // Enumerates all arrangements, unit by unit.
 class Enumeration {
  public:
-  Enumeration(const Design& design, Tally& tally)
+  Enumeration(const CenteredDesign& design, ExceedanceCounter& tally)
       : design_(design),
         tally_(tally),
         sums_(design.size() + 1, std::vector<double>(design.cases(), 0)) {}
@@ -198,13 +199,13 @@ class Enumeration {
   }
 
  private:
-  const Design& design_;
-  Tally& tally_;
+  const CenteredDesign& design_;
+  ExceedanceCounter& tally_;
   std::vector<std::vector<double>> sums_;  // [unit]: sums over the test units before this unit
 };
 
 // Chooses the test units of each block at random (Knuth's algorithm S).
-void draw(const Design& design, Random random, std::vector<double>& sums) {
+void draw(const CenteredDesign& design, Random random, std::vector<double>& sums) {
   std::fill(sums.begin(), sums.end(), 0);
   std::size_t tests = 0;
   std::size_t left = 0;
@@ -232,9 +233,10 @@ double normal_quantile(double p) {
 
 }  // namespace
 
-PermutationResult permutation_test(std::span<const Unit> units, const PermutationOptions& options) {
-  const Design design(units);
-  Tally tally(design);
+PermutationResult permutation_test(std::span<const LabeledRun> units,
+                                   const PermutationOptions& options) {
+  const CenteredDesign design(units);
+  ExceedanceCounter tally(design);
   const bool exact = design.arrangements() <= static_cast<double>(options.most_arrangements);
   if (exact) {
     Enumeration(design, tally).walk(0, 0, 0);

@@ -16,14 +16,15 @@ namespace paceline::stats {
 inline constexpr double kNoValue = std::numeric_limits<double>::quiet_NaN();
 
 /// One run on one side of a comparison, with the value that it gave for each case.
-struct Unit {
+struct LabeledRun {
   std::size_t block = 0;         // runs of one block were taken next to each other
   bool test = false;             // true: the test side; false: the base side
   std::vector<double> values{};  // by case: the run's median (or its logarithm), or kNoValue
 };
 
 struct PermutationOptions {
-  /// With more arrangements than this, a sample of the arrangements is drawn.
+  /// The largest number of arrangements that is enumerated.  If there are more, `draws` of them are
+  /// drawn at random.
   std::uint64_t most_arrangements = 1U << 20U;
   std::uint64_t draws = 99'999;
   std::uint64_t seed = 0;
@@ -57,7 +58,7 @@ struct PermutationResult {
 /// Phipson and Smyth, Stat. Appl. Genet. Mol. Biol. 9(1), 2010.
 ///
 /// All units must hold equally many values.
-PermutationResult permutation_test(std::span<const Unit> units,
+PermutationResult permutation_test(std::span<const LabeledRun> units,
                                    const PermutationOptions& options = {});
 
 /// Returns the smallest p that a two-sided test of `runs` runs per side can give.  If `paired`,

@@ -27,10 +27,10 @@ std::vector<double> list_of(const VectorXd& vector) {
   return {vector.data(), vector.data() + vector.size()};
 }
 
-/// The problem in units of the priors, in which every unknown's prior is 1.
-class Scaled {
+/// The fit with every unknown divided by its prior, so that all priors are 1.
+class ScaledProblem {
  public:
-  Scaled(const Residuals& residuals, const std::vector<double>& prior)
+  ScaledProblem(const Residuals& residuals, const std::vector<double>& prior)
       : residuals_(residuals),
         prior_(Eigen::Map<const VectorXd>(prior.data(), static_cast<Eigen::Index>(prior.size()))) {}
 
@@ -44,8 +44,8 @@ class Scaled {
     return Eigen::Map<const VectorXd>(values.data(), static_cast<Eigen::Index>(values.size()));
   }
 
-  /// Returns nothing if the model has no finite value there.
-  std::optional<VectorXd> tried_at(const VectorXd& scaled) const {
+  /// Returns the residuals at `scaled`; nothing if the model throws or is not finite there.
+  std::optional<VectorXd> residuals_if_finite(const VectorXd& scaled) const {
     try {
       VectorXd values = at(scaled);
       return values.allFinite() ? std::optional(std::move(values)) : std::nullopt;
@@ -76,7 +76,7 @@ MatrixXd normal_matrix(const MatrixXd& jacobian) {
   return jacobian.transpose() * jacobian + MatrixXd::Identity(jacobian.cols(), jacobian.cols());
 }
 
-VectorXd minimum(const Scaled& problem, VectorXd at) {
+VectorXd minimum(const ScaledProblem& problem, VectorXd at) {
   constexpr int kIterations = 40;
   constexpr double kMostDamping = 1e12, kClose = 1e-12;
   double damping = 1e-6;
@@ -92,7 +92,7 @@ VectorXd minimum(const Scaled& problem, VectorXd at) {
       MatrixXd damped = normal;
       damped.diagonal() += damping * normal.diagonal();
       const VectorXd trial = at - damped.ldlt().solve(slope);
-      const std::optional<VectorXd> there = problem.tried_at(trial);
+      const std::optional<VectorXd> there = problem.residuals_if_finite(trial);
       const double now = there ? there->squaredNorm() + trial.squaredNorm() : cost;
       better = there && now < cost;
       damping = better ? std::max(damping / 10, 1e-9) : damping * 10;
@@ -110,7 +110,7 @@ VectorXd minimum(const Scaled& problem, VectorXd at) {
   return at;
 }
 
-PriorFit posterior_of(const Scaled& problem, const VectorXd& best) {
+PriorFit posterior_of(const ScaledProblem& problem, const VectorXd& best) {
   const MatrixXd jacobian = problem.jacobian(best, problem.at(best));
   const MatrixXd scaled =
       normal_matrix(jacobian).ldlt().solve(MatrixXd::Identity(best.size(), best.size()));
@@ -129,13 +129,13 @@ PriorFit posterior_of(const Scaled& problem, const VectorXd& best) {
 
 PriorFit fit_with_priors(const Residuals& residuals, const std::vector<double>& prior,
                          const std::vector<double>& start) {
-  const Scaled problem(residuals, prior);
+  const ScaledProblem problem(residuals, prior);
   return posterior_of(problem, minimum(problem, problem.in_priors(start)));
 }
 
 PriorFit posterior_at(const Residuals& residuals, const std::vector<double>& prior,
                       const std::vector<double>& at) {
-  const Scaled problem(residuals, prior);
+  const ScaledProblem problem(residuals, prior);
   return posterior_of(problem, problem.in_priors(at));
 }
 

@@ -13,7 +13,7 @@ namespace {
 
 // Returns the largest k for which the values 0 .. k - 1 together have at most the probability (1 -
 // level) / 2, given the probability of each value.
-std::size_t order_below(const std::vector<double>& probability, double level) {
+std::size_t largest_tail_order(const std::vector<double>& probability, double level) {
   double below = 0;
   std::size_t k = 0;
   while (k < probability.size() && below + probability[k] <= (1 - level) / 2 + 1e-12) {
@@ -35,7 +35,7 @@ std::vector<double> pair_means(std::span<const double> values) {
 }
 
 // Returns the interval from the k-th smallest to the k-th largest value, counted from 1.
-std::optional<Interval> between(std::vector<double> values, std::size_t k) {
+std::optional<Interval> interval_between(std::vector<double> values, std::size_t k) {
   if (k == 0) {
     return std::nullopt;
   }
@@ -56,7 +56,7 @@ std::size_t signed_rank_order(std::size_t n, double level) {
     }
     probability = std::move(next);
   }
-  return order_below(probability, level);
+  return largest_tail_order(probability, level);
 }
 
 std::size_t rank_sum_order(std::size_t m, std::size_t n, double level) {
@@ -78,7 +78,7 @@ std::size_t rank_sum_order(std::size_t m, std::size_t n, double level) {
     }
     row = std::move(next);
   }
-  return order_below(row[n], level);
+  return largest_tail_order(row[n], level);
 }
 
 double center_of(std::span<const double> values) {
@@ -87,7 +87,7 @@ double center_of(std::span<const double> values) {
 }
 
 std::optional<Interval> signed_rank_interval(std::span<const double> values, double level) {
-  return between(pair_means(values), signed_rank_order(values.size(), level));
+  return interval_between(pair_means(values), signed_rank_order(values.size(), level));
 }
 
 std::optional<Interval> rank_sum_interval(std::span<const double> a, std::span<const double> b,
@@ -98,7 +98,7 @@ std::optional<Interval> rank_sum_interval(std::span<const double> a, std::span<c
       differences.push_back(x - y);
     }
   }
-  return between(std::move(differences), rank_sum_order(a.size(), b.size(), level));
+  return interval_between(std::move(differences), rank_sum_order(a.size(), b.size(), level));
 }
 
 }  // namespace paceline::stats

@@ -13,7 +13,7 @@
 namespace paceline::stats {
 namespace {
 
-// The shortest segment; a series shorter than two of them cannot be cut.
+// The least number of samples in a segment.  A series shorter than two segments is not cut.
 constexpr std::size_t kShortest = 4;
 
 // Returns mid-ranks minus their mean.  They sum to zero, and U_k is -2 times their sum up to k.

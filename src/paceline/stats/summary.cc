@@ -52,7 +52,7 @@ std::vector<double> longest_rank_seconds(RankSteps ranks, std::size_t count) {
 
 // One run: the examples that it processed, its duration, and the steps to resample.
 struct MeasuredWindow {
-  explicit MeasuredWindow(const Window& window)
+  explicit MeasuredWindow(const RunWindow& window)
       : step_s(longest_rank_seconds(window.step_ns, common_steps(window.step_ns))),
         samples(window.samples_per_step * static_cast<double>(step_s.size())) {
     const double summed_s = std::accumulate(step_s.begin(), step_s.end(), 0.0);
@@ -130,8 +130,8 @@ std::optional<Interval> ratio_within_runs(DrawnRates top, const DrawnRates& bott
 
 /// The runs of a case that have steps.
 struct MeasuredRuns {
-  explicit MeasuredRuns(std::span<const Window> all) {
-    for (const Window& window : all) {
+  explicit MeasuredRuns(std::span<const RunWindow> all) {
+    for (const RunWindow& window : all) {
       const MeasuredWindow run(window);
       if (run.step_s.empty() || run.wall_s <= 0) {
         continue;
@@ -198,7 +198,7 @@ std::optional<StepSummary> summarize_steps(Runs runs, const IntervalOptions& opt
                      .percentiles = *percentiles(all)};
 }
 
-std::optional<Estimate> aggregate_rate(std::span<const Window> windows,
+std::optional<Estimate> aggregate_rate(std::span<const RunWindow> windows,
                                        const IntervalOptions& options) {
   const MeasuredRuns measured(windows);
   if (measured.windows.empty()) {
@@ -221,7 +221,7 @@ std::optional<Estimate> scaling_efficiency(const ScalingCase& base, const Scalin
     return std::nullopt;
   }
   Estimate result = *ratio_of_medians(above.rates, below.rates, options);
-  if (result.basis != Basis::kRuns) {
+  if (result.basis != IntervalBasis::kRuns) {
     // The base uses other streams, so that the steps of both are drawn independently.
     IntervalOptions others = options;
     others.seed = ~options.seed;

@@ -41,8 +41,8 @@ struct StepSummary {
 /// nothing if no run has a step.
 std::optional<StepSummary> summarize_steps(Runs runs, const IntervalOptions& options = {});
 
-/// The work of one run, for `aggregate_rate`.
-struct Window {
+/// The step times, duration and number of examples of one run.
+struct RunWindow {
   /// Step times of each rank, as in RankSteps.
   std::vector<std::vector<std::int64_t>> step_ns{};
   /// Wall time of all steps on the slowest rank; 0: the largest sum of step times is used.
@@ -55,13 +55,13 @@ struct Window {
 /// window) / (its wall time).  With 3 runs or more, its interval is that of `median_of_runs`; with
 /// fewer, it is a moving-block bootstrap of the steps of the rank that took longest in each run.
 /// The interval contains the rate.  Returns nothing if there is no step.
-std::optional<Estimate> aggregate_rate(std::span<const Window> windows,
+std::optional<Estimate> aggregate_rate(std::span<const RunWindow> windows,
                                        const IntervalOptions& options = {});
 
 /// One case of a scaling experiment.
 struct ScalingCase {
-  std::span<const Window> windows{};  // one per run
-  double ranks = 1;                   // ranks that process examples
+  std::span<const RunWindow> windows{};  // one per run
+  double ranks = 1;                      // ranks that process examples
 };
 
 /// Returns the rate per rank of `test` over that of `base`, with rates as in `aggregate_rate`; 1 is

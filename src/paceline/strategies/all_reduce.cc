@@ -4,8 +4,9 @@
 namespace paceline::strategies {
 namespace {
 
-/// All ranks sum a slice, and each has the sum afterwards.  A codec's wire forms that cannot be
-/// summed are gathered and combined by every rank, or exchanged between pairs of ranks.
+/// Sums a slice over all ranks, and each rank has the sum afterwards.  If the compressed values of
+/// a codec cannot be summed, every rank gathers and combines those of all ranks, or pairs of ranks
+/// exchange them.
 ///
 ///   rounds per exchange            1
 ///   bytes sent, rank and exchange  2(P-1)/P S, S = bytes of the slice;
@@ -19,7 +20,8 @@ namespace {
 class AllReduce final : public ExchangeRule {
  public:
   ExchangeTraits traits(const PlanInput& input) const override {
-    return {.divisor = static_cast<double>(input.world), .symmetry = any_order(input.world)};
+    return {.divisor = static_cast<double>(input.world),
+            .symmetry = symmetry_in_any_order(input.world)};
   }
 
   bool combines(Combination) const override { return true; }
@@ -31,14 +33,14 @@ class AllReduce final : public ExchangeRule {
                           .dtype = format.type,
                           .elements = builder.input().world * values.count / format.packed});
     }
-    builder.add_world(kGradientCommunicator);
+    builder.add_world_communicator(kGradientCommunicator);
   }
 
   void start(const WireSlice& wire_slice, Program& program) const override {
     const auto on = communicator_named(program.setup(), kGradientCommunicator);
     switch (wire_slice.format.combination) {
       case Combination::kSum:
-      case Combination::kOwnSum:
+      case Combination::kUncuttableSum:
         program.all_reduce(wire_slice.mine, on);
         break;
       case Combination::kMerge:
@@ -59,8 +61,8 @@ class AllReduce final : public ExchangeRule {
     }
   }
 
-  Picoseconds time_of_forms(const PlanInput& input, std::int64_t bytes,
-                            Combination how) const override {
+  Picoseconds time_of_wire_forms(const PlanInput& input, std::int64_t bytes,
+                                 Combination how) const override {
     switch (how) {
       case Combination::kMerge:
       case Combination::kGather:

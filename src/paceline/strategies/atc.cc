@@ -10,9 +10,9 @@ namespace {
 ///
 /// Lian et al., NeurIPS 2017, arXiv:1705.09056; Cattivelli and Sayed, IEEE TSP 2010,
 /// doi:10.1109/TSP.2009.2033729 (ATC diffusion).
-class Atc final : public EarlyUpdate {
+class AdaptThenCombine final : public EarlyUpdate {
  public:
-  Atc() : EarlyUpdate("atc") {}
+  AdaptThenCombine() : EarlyUpdate("atc") {}
 
   void start(const Bucket& bucket, StrategyProgram& program) const override {
     program.prepare_exchange(bucket.values);
@@ -27,6 +27,8 @@ class Atc final : public EarlyUpdate {
 
 }  // namespace
 
-std::unique_ptr<UpdateRule> make_atc(const Options&) { return std::make_unique<Atc>(); }
+std::unique_ptr<UpdateRule> make_atc(const Options&) {
+  return std::make_unique<AdaptThenCombine>();
+}
 
 }  // namespace paceline::strategies

@@ -13,9 +13,9 @@ namespace {
 /// done, in parallel with forward and backward.  window=backward delays it until the last forward,
 /// as BlueFog does.  Nedic and Ozdaglar, IEEE TAC 2009, doi:10.1109/TAC.2008.2009515; BlueFog,
 /// 2021, arXiv:2111.04287.
-class Awc final : public UpdateRule {
+class AdaptWithCombine final : public UpdateRule {
  public:
-  explicit Awc(bool whole_step) : whole_step_(whole_step) {}
+  explicit AdaptWithCombine(bool whole_step) : whole_step_(whole_step) {}
 
   void compute(StrategyProgram& program) const override {
     if (whole_step_) {
@@ -62,7 +62,7 @@ class Awc final : public UpdateRule {
 }  // namespace
 
 std::unique_ptr<UpdateRule> make_awc(const Options& options) {
-  return std::make_unique<Awc>(options.text("window") == "step");
+  return std::make_unique<AdaptWithCombine>(options.text("window") == "step");
 }
 
 }  // namespace paceline::strategies

@@ -63,8 +63,9 @@ Bucket join(const std::vector<Bucket>& buckets) {
   return all;
 }
 
-std::vector<FirstRead> by_first_read(const ModelShape& model, const std::vector<Bucket>& buckets) {
-  std::vector<FirstRead> order;
+std::vector<BucketFirstRead> buckets_by_first_read(const ModelShape& model,
+                                                   const std::vector<Bucket>& buckets) {
+  std::vector<BucketFirstRead> order;
   for (std::size_t i = 0; i < buckets.size(); ++i) {
     auto first = static_cast<std::int32_t>(model.modules.size());
     for (const ParameterId id : buckets[i].parameters) {
@@ -72,7 +73,7 @@ std::vector<FirstRead> by_first_read(const ModelShape& model, const std::vector<
     }
     order.push_back({i, first});
   }
-  std::ranges::stable_sort(order, {}, &FirstRead::module);
+  std::ranges::stable_sort(order, {}, &BucketFirstRead::module);
   return order;
 }
 

@@ -31,11 +31,12 @@ Groups module_groups(const ModelShape& model);
 Bucket join(const std::vector<Bucket>& buckets);
 
 /// A bucket's index and the first module whose forward pass reads one of its parameters.
-/// by_first_read() sorts the buckets by that module.
-struct FirstRead {
+/// buckets_by_first_read() sorts the buckets by that module.
+struct BucketFirstRead {
   std::size_t bucket = 0;
   std::int32_t module = 0;
 };
-std::vector<FirstRead> by_first_read(const ModelShape& model, const std::vector<Bucket>& buckets);
+std::vector<BucketFirstRead> buckets_by_first_read(const ModelShape& model,
+                                                   const std::vector<Bucket>& buckets);
 
 }  // namespace paceline::strategies

@@ -7,24 +7,25 @@
 
 namespace paceline::strategies {
 
-ByteWire::ByteWire(std::string name, Elements (*per_piece)(Elements piece))
+ByteFormBuffers::ByteFormBuffers(std::string name, Elements (*per_piece)(Elements piece))
     : name_(std::move(name)), per_piece_(per_piece) {}
 
-void ByteWire::add_buffer(SetupBuilder& builder) const {
+void ByteFormBuffers::add_buffer(SetupBuilder& builder) const {
   builder.add_buffer({.name = name_, .dtype = DType::kI8, .elements = bytes_of(builder)});
 }
 
-void ByteWire::add_gathered(SetupBuilder& builder) const {
+void ByteFormBuffers::add_gathered(SetupBuilder& builder) const {
   builder.add_buffer({.name = "all_" + name_,
                       .dtype = DType::kI8,
                       .elements = builder.input().world * bytes_of(builder)});
 }
 
-Elements ByteWire::bytes_of(const SetupBuilder& builder) const {
+Elements ByteFormBuffers::bytes_of(const SetupBuilder& builder) const {
   return places_before(whole(builder.setup(), kValues).count, builder.input().model);
 }
 
-WireSlice ByteWire::wire_slice(const Slice& slice, Elements bytes, const Program& program) const {
+WireSlice ByteFormBuffers::wire_slice(const Slice& slice, Elements bytes,
+                                      const Program& program) const {
   const ModelShape& model = program.input().model;
   const Elements begin = places_before(slice.begin, model);
   PACELINE_CHECK(begin + bytes <= places_before(slice.begin + slice.count, model));
@@ -32,10 +33,10 @@ WireSlice ByteWire::wire_slice(const Slice& slice, Elements bytes, const Program
   return {.format = {.type = DType::kI8, .combination = Combination::kGather},
           .of = slice,
           .mine = mine,
-          .all = gathered_in("all_" + name_, mine, program)};
+          .all = gathered_slice_in("all_" + name_, mine, program)};
 }
 
-Elements ByteWire::places_before(Elements begin, const ModelShape& model) const {
+Elements ByteFormBuffers::places_before(Elements begin, const ModelShape& model) const {
   const Elements piece = kAlignmentBytes / size_of(model.dtype);
   PACELINE_CHECK_EQ(begin % piece, 0);
   return begin / piece * per_piece_(piece);

@@ -7,18 +7,18 @@
 
 namespace paceline::strategies {
 
-/// The buffers of a codec whose wire forms are bytes that every rank gathers: one buffer holds the
-/// forms of this rank, another one the forms of all ranks.
+/// The buffers of a codec that encodes a slice into bytes (the slice's form), which every rank then
+/// gathers.  One buffer holds the forms of this rank, another one the forms of all ranks.
 ///
 /// The values are divided into pieces of 64 bytes, and every slice consists of whole pieces.  The
-/// buffer reserves a fixed number of bytes for each piece of values, and the form of a slice begins
-/// at the bytes of its first piece.  So the position of a slice's form does not depend on the
-/// buckets.
-class ByteWire {
+/// buffer reserves a fixed number of encoded bytes for each piece, and the form of a slice begins
+/// at the bytes reserved for the slice's first piece.  So the position of a form does not depend on
+/// the buckets.
+class ByteFormBuffers {
  public:
-  /// `name` names the buffers.  `per_piece` returns the largest number of bytes of a form per
-  /// piece.
-  ByteWire(std::string name, Elements (*per_piece)(Elements piece));
+  /// `name` names the buffers.  `per_piece(n)` returns the largest number of encoded bytes of a
+  /// piece of n values.
+  ByteFormBuffers(std::string name, Elements (*per_piece)(Elements piece));
 
   void add_buffer(SetupBuilder& builder) const;
 
@@ -34,7 +34,7 @@ class ByteWire {
   Elements places_before(Elements begin, const ModelShape& model) const;
 
   std::string name_;
-  Elements (*per_piece_)(Elements piece);  // argument: the values of a piece
+  Elements (*per_piece_)(Elements piece);  // argument: number of values in a piece
 };
 
 }  // namespace paceline::strategies

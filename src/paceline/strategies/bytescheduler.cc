@@ -52,16 +52,16 @@ class ByteScheduler final : public ScheduleRule {
   void write(PlanWriter& writer) const override {
     const std::vector<Bucket>& buckets = writer.buckets();
     writer.compute();
-    const auto order = by_first_read(writer.program().input().model, buckets);
+    const auto order = buckets_by_first_read(writer.program().input().model, buckets);
     std::vector<std::int32_t> first_read(buckets.size());
-    for (const FirstRead& next : order) {
+    for (const BucketFirstRead& next : order) {
       first_read[next.bucket] = next.module;
     }
     for (const auto& [part, bucket] : in_queue_order(first_read, writer.program())) {
       writer.start(part, first_read[bucket]);
       writer.finish(part, first_read[bucket]);
     }
-    for (const FirstRead& next : order) {
+    for (const BucketFirstRead& next : order) {
       writer.apply(buckets[next.bucket], next.module);
     }
   }
@@ -69,12 +69,12 @@ class ByteScheduler final : public ScheduleRule {
  private:
   struct Part {
     Bucket part;
-    std::size_t bucket = 0;  // the bucket that it is a part of
+    std::size_t bucket = 0;  // index of the bucket that `part` is cut from
   };
 
   /// The partitions of all buckets.  The length of each is a multiple of the number of shards, so
   /// exchanges can split each partition again.
-  std::vector<Part> parts_of(double share, const Program& program) const {
+  std::vector<Part> partitions_of_buckets(double share, const Program& program) const {
     const std::vector<Bucket>& buckets = program.buckets();
     const std::int64_t size = size_of(program.input().model.dtype);
     const Elements step = kAlignmentBytes / size * program.shards();
@@ -97,13 +97,13 @@ class ByteScheduler final : public ScheduleRule {
   std::vector<Part> in_queue_order(const std::vector<std::int32_t>& first_read,
                                    const StrategyProgram& program) const {
     const PlanInput& input = program.input();
-    const double share = credit_bytes_per_byte(input, program.transfer());
-    std::vector<Part> parts = parts_of(share, program);
+    const double share = payload_bytes_per_slice_byte(input, program.transfer());
+    std::vector<Part> parts = partitions_of_buckets(share, program);
     if (order_ == IssueOrder::kPriority || input.world == 1) {
       return parts;
     }
-    const StepTensors step = step_tensors_of(input, "bytescheduler");
-    // By bucket: the index of its last gradient.
+    const StepTimings step = step_tensors_of(input, "bytescheduler");
+    // For each bucket, the index in ready order of its last gradient.
     std::vector<std::size_t> last;
     std::size_t tensors = 0;
     for (const Bucket& bucket : program.buckets()) {
@@ -120,7 +120,7 @@ class ByteScheduler final : public ScheduleRule {
     }
     std::vector<Part> ordered;
     const TransferTime time = transfer_time(input, program.transfer());
-    for (const std::size_t i : best_order(pieces, left, credit_of(share), time)) {
+    for (const std::size_t i : best_order(pieces, left, credit_in_gradient_bytes(share), time)) {
       ordered.push_back(parts[i]);
     }
     return ordered;
@@ -128,7 +128,7 @@ class ByteScheduler final : public ScheduleRule {
 
   /// Returns the credit in bytes of gradients.  `share` is the number of bytes that count against
   /// the credit for each byte of a gradient.
-  std::int64_t credit_of(double share) const {
+  std::int64_t credit_in_gradient_bytes(double share) const {
     constexpr double kMostBytes = 1e18;
     return static_cast<std::int64_t>(std::min(static_cast<double>(credit_) / share, kMostBytes));
   }
@@ -137,7 +137,7 @@ class ByteScheduler final : public ScheduleRule {
                                       const std::vector<Picoseconds>& left, std::int64_t credit,
                                       const TransferTime& time) const {
     std::vector<std::size_t> best = starting_order(pieces, credit, time);
-    if (time.one_by_one()) {
+    if (time.is_one_by_one()) {
       return best;
     }
     const auto step_of = [&](const std::vector<std::size_t>& order) {

@@ -27,12 +27,12 @@ std::string inbox_name(std::size_t neighbor, const Buffer& of) {
 
 Slice inbox(std::size_t neighbor, const Slice& form, const Program& program) {
   const Buffer& of = program.setup().buffers[index_of(form.buffer)];
-  return range_in(inbox_name(neighbor, of), form, program);
+  return same_range_in(inbox_name(neighbor, of), form, program);
 }
 
 /// The excess of the row's sum over 1; 0 if it is only a rounding error.
-double excess_of(const Mixing& row) {
-  constexpr double kRounding = 1e-12;  // the tolerance of imbalance_of()
+double row_sum_excess(const MixingRow& row) {
+  constexpr double kRounding = 1e-12;  // the tolerance of imbalance_text_of()
   double excess = row.self - 1;
   for (const Neighbor& from : row.from) {
     excess += from.weight;
@@ -40,7 +40,7 @@ double excess_of(const Mixing& row) {
   return std::abs(excess) > kRounding ? excess : 0;
 }
 
-bool is_alone(const Mixing& row) { return row.from.empty() && row.to.empty(); }
+bool has_no_neighbors(const MixingRow& row) { return row.from.empty() && row.to.empty(); }
 
 }  // namespace
 
@@ -52,7 +52,8 @@ double ChocoEstimates::gamma(const ModelShape& model) const {
   return gamma_ == 0 ? codec_->contraction(model)->gamma() : gamma_;
 }
 
-std::vector<WireSlice> ChocoEstimates::forms_of(const Slice& slice, const Program& program) const {
+std::vector<WireSlice> ChocoEstimates::wire_forms_of(const Slice& slice,
+                                                     const Program& program) const {
   std::vector<WireSlice> forms;
   for (int round = 0; round < codec_->rounds(program.input()); ++round) {
     for (const WireSlice& form : codec_->wire_slices(slice, round, program)) {
@@ -66,7 +67,8 @@ void ChocoEstimates::check(const GraphNode& mine, const ModelShape& model) const
   const Topology& graph = mine.graph;
   const Contraction contraction = *codec_->contraction(model);
   for (Step step = 0; step < graph.period(); ++step) {
-    const std::string uneven = contraction.overshoots ? asymmetry_of(graph, mine.nodes, step) : "";
+    const std::string uneven =
+        contraction.can_overshoot ? asymmetry_text_of(graph, mine.nodes, step) : "";
     if (!uneven.empty()) {
       throw UsageError(
           fmt::format("'{}' with a codec whose codes may exceed what they stand for needs "
@@ -95,27 +97,27 @@ void ChocoEstimates::extend(const GraphNode& mine, SetupBuilder& builder) const 
   codec_->extend(unscaled, builder);
   bool even = true;
   for (Step phase = 0; phase < mine.graph.period(); ++phase) {
-    builder.add_like_values(estimate_name(phase), Initial::kParameters);
-    builder.add_like_values(pull_name(phase));
-    even = even && excess_of(mine.graph.mixing(mine.node, phase)) == 0;
+    builder.add_buffer_like_values(estimate_name(phase), InitialValue::kParameters);
+    builder.add_buffer_like_values(pull_name(phase));
+    even = even && row_sum_excess(mine.graph.mixing(mine.node, phase)) == 0;
   }
-  builder.add_like_values(kChange);
-  builder.add_like_values(kDecoded);
+  builder.add_buffer_like_values(kChange);
+  builder.add_buffer_like_values(kDecoded);
   if (!even) {
-    builder.add_like_values(kOrigin, Initial::kParameters);
+    builder.add_buffer_like_values(kOrigin, InitialValue::kParameters);
   }
   add_inboxes(mine.graph.degree(mine.node), builder);
 }
 
-void ChocoEstimates::start(const Slice& values, const Mixing& mixing, CommunicatorId on,
+void ChocoEstimates::start(const Slice& values, const MixingRow& mixing, CommunicatorId on,
                            Program& program) const {
-  const Slice change = range_in(kChange, values, program);
-  const std::vector<WireSlice> forms = forms_of(change, program);
-  if (forms.empty() || is_alone(mixing)) {
+  const Slice change = same_range_in(kChange, values, program);
+  const std::vector<WireSlice> forms = wire_forms_of(change, program);
+  if (forms.empty() || has_no_neighbors(mixing)) {
     return;
   }
-  const Slice decoded = range_in(kDecoded, values, program);
-  const Slice estimate = range_in(estimate_name(program.phase()), values, program);
+  const Slice decoded = same_range_in(kDecoded, values, program);
+  const Slice estimate = same_range_in(estimate_name(program.phase()), values, program);
   program.kernel("linear", {{values}, {estimate}}, {{change}}, {1, -1});
   codec_->forget(change, program);
   for (int round = 0; round < codec_->rounds(program.input()); ++round) {
@@ -128,17 +130,18 @@ void ChocoEstimates::start(const Slice& values, const Mixing& mixing, Communicat
   }
   codec_->decode_from(mine, decoded, program);
   add(decoded, 1, estimate, program);
-  add(decoded, mixing.self - 1, range_in(pull_name(program.phase()), values, program), program);
+  add(decoded, mixing.self - 1, same_range_in(pull_name(program.phase()), values, program),
+      program);
 }
 
-void ChocoEstimates::finish(const Slice& values, const Mixing& mixing, Program& program) const {
-  const Slice change = range_in(kChange, values, program);
-  const std::vector<WireSlice> forms = forms_of(change, program);
-  if (forms.empty() || is_alone(mixing)) {
+void ChocoEstimates::finish(const Slice& values, const MixingRow& mixing, Program& program) const {
+  const Slice change = same_range_in(kChange, values, program);
+  const std::vector<WireSlice> forms = wire_forms_of(change, program);
+  if (forms.empty() || has_no_neighbors(mixing)) {
     return;
   }
-  const Slice decoded = range_in(kDecoded, values, program);
-  const Slice pull = range_in(pull_name(program.phase()), values, program);
+  const Slice decoded = same_range_in(kDecoded, values, program);
+  const Slice pull = same_range_in(pull_name(program.phase()), values, program);
   for (std::size_t i = 0; i < mixing.from.size(); ++i) {
     std::vector<Slice> theirs;
     for (const WireSlice& form : forms) {
@@ -150,19 +153,19 @@ void ChocoEstimates::finish(const Slice& values, const Mixing& mixing, Program& 
   std::vector<Access> reads{{values}, {pull}};
   const double step = gamma(program.input().model);
   std::vector<double> weights{1, step};
-  if (const double excess = excess_of(mixing); excess != 0) {
-    reads.push_back({range_in(kOrigin, values, program)});
+  if (const double excess = row_sum_excess(mixing); excess != 0) {
+    reads.push_back({same_range_in(kOrigin, values, program)});
     weights.push_back(step * excess);
   }
   program.kernel("linear", std::move(reads), {{values}}, std::move(weights));
 }
 
-/// Adds a receive buffer for each neighbor and each buffer that has a form.
+/// Adds, for each neighbor, one receive buffer per buffer from which encoded slices are sent.
 void ChocoEstimates::add_inboxes(std::size_t degree, SetupBuilder& builder) const {
   std::vector<Buffer> sent;
   const Program program(builder.input(), builder.setup(), {.buckets = builder.buckets()});
   for (const Bucket& bucket : builder.buckets()) {
-    for (const WireSlice& form : forms_of(bucket.values, program)) {
+    for (const WireSlice& form : wire_forms_of(bucket.values, program)) {
       const Buffer& of = builder.setup().buffers[index_of(form.mine.buffer)];
       if (std::ranges::find(sent, of.name, &Buffer::name) == sent.end()) {
         sent.push_back(of);
@@ -177,7 +180,7 @@ void ChocoEstimates::add_inboxes(std::size_t degree, SetupBuilder& builder) cons
   }
 }
 
-void ChocoEstimates::send(const std::vector<WireSlice>& forms, const Mixing& mixing,
+void ChocoEstimates::send(const std::vector<WireSlice>& forms, const MixingRow& mixing,
                           CommunicatorId on, Program& program) const {
   std::vector<Message> sends, receives;
   for (const WireSlice& form : forms) {
@@ -197,8 +200,8 @@ void ChocoEstimates::add(const Slice& decoded, double weight, const Slice& sum,
   program.kernel("linear", {{sum}, {decoded}}, {{sum}}, {1, weight * factor});
 }
 
-std::optional<ChocoEstimates> estimates_with(std::unique_ptr<CodecRule> codec, std::string_view who,
-                                             const Options& options) {
+std::optional<ChocoEstimates> make_choco_estimates(std::unique_ptr<CodecRule> codec,
+                                                   std::string_view who, const Options& options) {
   if (codec != nullptr) {
     return ChocoEstimates(who, options, std::move(codec));
   }

@@ -52,10 +52,11 @@ class ChocoEstimates {
 
   /// Appends the ops that send the code of `values` to the ranks that `mixing`, a row over ranks,
   /// names.
-  void start(const Slice& values, const Mixing& mixing, CommunicatorId on, Program& program) const;
+  void start(const Slice& values, const MixingRow& mixing, CommunicatorId on,
+             Program& program) const;
 
   /// Appends the ops that receive the neighbors' codes and move `values` towards the average.
-  void finish(const Slice& values, const Mixing& mixing, Program& program) const;
+  void finish(const Slice& values, const MixingRow& mixing, Program& program) const;
 
   /// The consensus step size: the factor gamma in x_i <- x_i + gamma z_i.
   double gamma(const ModelShape& model) const;
@@ -64,9 +65,9 @@ class ChocoEstimates {
  private:
   void check(const GraphNode& mine, const ModelShape& model) const;
   /// The wire forms of a slice, in the order of the codec's rounds.
-  std::vector<WireSlice> forms_of(const Slice& slice, const Program& program) const;
+  std::vector<WireSlice> wire_forms_of(const Slice& slice, const Program& program) const;
   void add_inboxes(std::size_t degree, SetupBuilder& builder) const;
-  void send(const std::vector<WireSlice>& forms, const Mixing& mixing, CommunicatorId on,
+  void send(const std::vector<WireSlice>& forms, const MixingRow& mixing, CommunicatorId on,
             Program& program) const;
   /// Appends sum <- sum + weight * factor * decoded, where `factor` is that of the Contraction.
   void add(const Slice& decoded, double weight, const Slice& sum, Program& program) const;
@@ -76,9 +77,9 @@ class ChocoEstimates {
   double gamma_;  // 0 stands for Contraction::gamma()
 };
 
-/// Returns the averages of an exchange with a codec; nullopt without a codec.  Throws UsageError if
-/// a strategy without a codec has the option `gamma`.
-std::optional<ChocoEstimates> estimates_with(std::unique_ptr<CodecRule> codec, std::string_view who,
-                                             const Options& options);
+/// Returns the ChocoEstimates of an exchange that averages with a codec; nullopt without a codec.
+/// Throws UsageError if a strategy without a codec has the option `gamma`.
+std::optional<ChocoEstimates> make_choco_estimates(std::unique_ptr<CodecRule> codec,
+                                                   std::string_view who, const Options& options);
 
 }  // namespace paceline::strategies

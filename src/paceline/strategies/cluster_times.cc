@@ -37,8 +37,8 @@ int condition_count(const cluster::LinkFit& fit) {
          (fit.ranks_per_host.empty() ? 0 : 1);
 }
 
-AlphaBetaTime line_for(const cluster::ClusterLink& link, std::string_view operation,
-                       const TimesRequest& asked) {
+AlphaBetaTime fitted_time_for(const cluster::ClusterLink& link, std::string_view operation,
+                              const TimesRequest& asked) {
   const cluster::LinkFit* best = nullptr;
   for (const cluster::LinkFit& fit : link.fits) {
     if (fit.operation == operation && matches_request(fit, asked) &&
@@ -59,7 +59,7 @@ std::string conditions_text(const std::string& engine, const std::string& device
       ranks_per_host.size() < 2 ? "" : fmt::format(" ({})", fmt::join(ranks_per_host, "+")));
 }
 
-std::string others(const cluster::ClusterLink& link) {
+std::string known_conditions_text(const cluster::ClusterLink& link) {
   std::vector<std::string> known;
   for (const cluster::LinkFit& fit : link.fits) {
     add_once(known, conditions_text(fit.engine, fit.device, fit.ranks, fit.ranks_per_host));
@@ -88,7 +88,9 @@ ClusterTimes times_of(const cluster::Cluster& cluster, const TimesRequest& asked
   }
   const std::string words = conditions_text(asked.engine, asked.device,
                                             static_cast<int>(asked.world), asked.ranks_per_host);
-  const auto line = [&](std::string_view operation) { return line_for(*link, operation, asked); };
+  const auto line = [&](std::string_view operation) {
+    return fitted_time_for(*link, operation, asked);
+  };
   times.model = {.origin = fmt::format("{}, fits of link '{}', {} ranks", file, link->name, words),
                  .world = asked.world,
                  .all_reduce = line(name_of(Pattern::kAllReduce)),
@@ -99,7 +101,7 @@ ClusterTimes times_of(const cluster::Cluster& cluster, const TimesRequest& asked
   if (std::ranges::none_of(
           link->fits, [&](const cluster::LinkFit& fit) { return matches_request(fit, asked); })) {
     times.missing = fmt::format("link '{}' of {} has fits of {}, none of {} ranks", link->name,
-                                file, others(*link), words);
+                                file, known_conditions_text(*link), words);
   }
   return times;
 }

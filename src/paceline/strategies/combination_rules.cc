@@ -26,11 +26,11 @@ std::vector<std::string_view> names_of(std::span<const Row<Part>> rows, const Ha
   return names;
 }
 
-/// Returns text that says what a codec with this combination needs of an exchange, and what the
-/// given exchange does instead.
-std::string_view need_text(Combination how, const ExchangeRule& exchange) {
+/// Returns the part of an error message that says what a codec with this combination needs of an
+/// exchange, and what the given exchange does instead.
+std::string_view codec_need_text(Combination how, const ExchangeRule& exchange) {
   switch (how) {
-    case Combination::kOwnSum:
+    case Combination::kUncuttableSum:
       return "sums of a length of their own, and '{}' cuts sums by the slice";
     case Combination::kPairs:
       return "pairs of ranks that swap what they have, and '{}' has none";
@@ -56,13 +56,13 @@ void check_combines(const StrategySpec& spec) {
   const RowInfo& rejected = *spec.exchange.row;
   const bool by_options = std::ranges::find(able, rejected.name) != able.end();
   throw UsageError(fmt::format("'{}' needs {}; take {}", spec.codec.row->name,
-                               fmt::format(fmt::runtime(need_text(how, *exchange)),
+                               fmt::format(fmt::runtime(codec_need_text(how, *exchange)),
                                            by_options ? choice_text(rejected, spec.exchange.options)
                                                       : std::string(rejected.name)),
                                fmt::join(able, " or ")));
 }
 
-bool fulfills(const RowInfo& exchange, ExchangeNeed need) {
+bool fulfills_need(const RowInfo& exchange, ExchangeNeed need) {
   switch (need) {
     case ExchangeNeed::kAny:
       return true;
@@ -76,18 +76,18 @@ bool fulfills(const RowInfo& exchange, ExchangeNeed need) {
   return false;
 }
 
-bool go_together(const RowInfo& update, const RowInfo& exchange) {
-  return fulfills(exchange, update.need) && (!exchange.parameters || update.parameters) &&
+bool can_combine(const RowInfo& update, const RowInfo& exchange) {
+  return fulfills_need(exchange, update.need) && (!exchange.parameters || update.parameters) &&
          (!exchange.prepared || update.prepared) && (!exchange.late || update.late);
 }
 
 /// Throws UsageError unless the exchange has what the update rule needs.
 void check_need(const RowInfo& update, const RowInfo& exchange) {
-  if (fulfills(exchange, update.need)) {
+  if (fulfills_need(exchange, update.need)) {
     return;
   }
   const auto able =
-      names_of(exchanges(), [&](const RowInfo& row) { return go_together(update, row); });
+      names_of(exchanges(), [&](const RowInfo& row) { return can_combine(update, row); });
   throw UsageError(fmt::format("'{}' {}; '{}' is no exchange for it, take {}", update.name,
                                update.because, exchange.name, fmt::join(able, " or ")));
 }

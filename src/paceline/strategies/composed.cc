@@ -10,11 +10,11 @@
 namespace paceline::strategies {
 namespace {
 
-class Composed final : public Planner {
+class ComposedPlanner final : public Planner {
  public:
-  Composed(std::string name, std::unique_ptr<ScheduleRule> schedule,
-           std::unique_ptr<ExchangeRule> exchange, std::unique_ptr<CodecRule> codec,
-           std::unique_ptr<UpdateRule> update)
+  ComposedPlanner(std::string name, std::unique_ptr<ScheduleRule> schedule,
+                  std::unique_ptr<ExchangeRule> exchange, std::unique_ptr<CodecRule> codec,
+                  std::unique_ptr<UpdateRule> update)
       : name_(std::move(name)),
         schedule_(std::move(schedule)),
         exchange_(std::move(exchange)),
@@ -39,7 +39,7 @@ class Composed final : public Planner {
   /// The variant combines the number of the exchange within its period with the update rule's
   /// variant.
   Variant variant(const PlanInput& input, Step step) const override {
-    const Step phase = update_->exchange_in(step) % exchange_->traits(input).period;
+    const Step phase = update_->exchange_number_in(step) % exchange_->traits(input).period;
     return phase * update_->variants() + update_->variant(step);
   }
 
@@ -60,7 +60,7 @@ class Composed final : public Planner {
                             {*exchange_, *codec_});
     PlanWriter writer(program, *update_);
     schedule_->write(writer);
-    writer.apply_waiting();
+    writer.apply_delayed_updates();
     return std::move(program).finish();
   }
 
@@ -109,8 +109,9 @@ std::unique_ptr<Planner> make_composed(std::string name, std::unique_ptr<Schedul
                                        std::unique_ptr<ExchangeRule> exchange,
                                        std::unique_ptr<CodecRule> codec,
                                        std::unique_ptr<UpdateRule> update) {
-  return std::make_unique<Composed>(std::move(name), std::move(schedule), std::move(exchange),
-                                    std::move(codec), std::move(update));
+  return std::make_unique<ComposedPlanner>(std::move(name), std::move(schedule),
+                                           std::move(exchange), std::move(codec),
+                                           std::move(update));
 }
 
 }  // namespace paceline::strategies

@@ -6,7 +6,7 @@ namespace {
 
 /// Ticks per picosecond.  Equal shares of the bandwidth do not take whole picoseconds, so the
 /// simulated link uses a finer unit.
-constexpr cluster::SharedLink::Ticks kTicks = 256;
+constexpr cluster::SharedLink::Ticks kTicksPerPicosecond = 256;
 
 /// The link's rate, in work per 10^12 ticks: one unit of work takes one tick.
 constexpr std::int64_t kRate = kPicosecondsPerSecond;
@@ -17,19 +17,21 @@ ConcurrentTransfers::ConcurrentTransfers(std::int32_t most)
     : link_(kRate), lane_(link_.add_lane(most)) {}
 
 void ConcurrentTransfers::add(Picoseconds ready, Picoseconds start, Picoseconds flow) {
-  link_.add(ready * kTicks, lane_, {.before = start * kTicks, .work = flow * kTicks, .after = 0});
+  link_.add(
+      ready * kTicksPerPicosecond, lane_,
+      {.before = start * kTicksPerPicosecond, .work = flow * kTicksPerPicosecond, .after = 0});
   ends_.push_back(0);
 }
 
 Picoseconds ConcurrentTransfers::next_time() const {
   const auto next = link_.next_event();
-  return next ? (*next + kTicks / 2) / kTicks : kEndOfTime;
+  return next ? (*next + kTicksPerPicosecond / 2) / kTicksPerPicosecond : kEndOfTime;
 }
 
 void ConcurrentTransfers::advance(Picoseconds time) {
-  link_.advance(time * kTicks + kTicks / 2);
+  link_.advance(time * kTicksPerPicosecond + kTicksPerPicosecond / 2);
   for (const cluster::SharedLink::Ended& one : link_.take_ended()) {
-    ends_[one.operation] = (one.at + kTicks / 2) / kTicks;
+    ends_[one.operation] = (one.at + kTicksPerPicosecond / 2) / kTicksPerPicosecond;
     ended_.push_back(one.operation);
   }
 }

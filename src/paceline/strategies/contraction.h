@@ -10,10 +10,10 @@ struct Contraction {
   double factor = 1;
   /// Whether some values are decoded as more than twice their size, as happens where all values are
   /// decoded with one magnitude.
-  bool overshoots = false;
+  bool can_overshoot = false;
   /// Whether the decoding rank must make the same random draws as the encoding rank.
   bool needs_same_draws = false;
-  bool whole_tensors = false;  // a form stands for whole tensors only, never for parts
+  bool whole_tensors = false;  // the codec encodes whole tensors only, never parts
   /// Whether the choice of the elements to send does not depend on their values.  The number of
   /// steps in which an element is left out then has no bound other than chance.
   bool ignores_values = false;

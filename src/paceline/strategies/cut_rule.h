@@ -23,7 +23,7 @@ class CutRule : public ScheduleRule {
   }
 
  protected:
-  virtual PeriodicMerge cut(const PlanInput& input, const TransferTime& time) const = 0;
+  virtual PredictedCut cut(const PlanInput& input, const TransferTime& time) const = 0;
 };
 
 }  // namespace paceline::strategies

@@ -47,7 +47,7 @@ class Ddp final : public Planner {
                         .dtype = input.model.dtype,
                         .elements = input.model.elements(),
                         .performer = kReducer});
-    builder.add_world(kGradientCommunicator);
+    builder.add_world_communicator(kGradientCommunicator);
     return std::move(builder).finish();
   }
 
@@ -62,16 +62,16 @@ class Ddp final : public Planner {
     program.compute();
     std::vector<std::pair<ReducerBucket, OpIndex>> reduced;
     for (ReducerBucket& bucket : reducer_buckets_of(setup, groups)) {
-      perform(program,
-              program.kernel("copy", bucket.gradients, bucket.pieces, {1.0 / input.world}));
+      mark_as_reducer_op(
+          program, program.kernel("copy", bucket.gradients, bucket.pieces, {1.0 / input.world}));
       const OpIndex op = program.all_reduce(bucket.all, on);
-      perform(program, op);
+      mark_as_reducer_op(program, op);
       reduced.emplace_back(std::move(bucket), op);
     }
     for (const auto& [bucket, op] : reduced) {
       const OpIndex back = program.kernel(options_.gradient_as_bucket_view ? "view" : "copy",
                                           bucket.pieces, bucket.gradients, {1.0});
-      perform(program, back);
+      mark_as_reducer_op(program, back);
       program.after(back, *program.last_backward());
     }
     program.check_gradients();
@@ -79,7 +79,9 @@ class Ddp final : public Planner {
     return std::move(program).finish();
   }
 
-  Symmetry symmetry(const PlanInput& input) const override { return any_order(input.world); }
+  Symmetry symmetry(const PlanInput& input) const override {
+    return symmetry_in_any_order(input.world);
+  }
 
  private:
   struct ReducerBucket {
@@ -87,7 +89,9 @@ class Ddp final : public Planner {
     std::vector<Access> gradients{}, pieces{};  // gradients[i] is copied to pieces[i]
   };
 
-  static void perform(Program& program, OpIndex op) { program.at(op).performer = kReducer; }
+  static void mark_as_reducer_op(Program& program, OpIndex op) {
+    program.at(op).performer = kReducer;
+  }
 
   static std::vector<ReducerBucket> reducer_buckets_of(const Setup& setup, const Groups& groups) {
     const BufferId memory = buffer_named(setup, kBuckets);

@@ -30,15 +30,15 @@ class Dear final : public ScheduleRule {
   void write(PlanWriter& writer) const override {
     const std::vector<Bucket>& buckets = writer.buckets();
     writer.compute();
-    const auto order = by_first_read(writer.program().input().model, buckets);
+    const auto order = buckets_by_first_read(writer.program().input().model, buckets);
     std::vector<std::int32_t> first_read(buckets.size());
-    for (const FirstRead& next : order) {
+    for (const BucketFirstRead& next : order) {
       first_read[next.bucket] = next.module;
     }
     for (std::size_t i = 0; i < buckets.size(); ++i) {
       writer.start(buckets[i], first_read[i]);
     }
-    for (const FirstRead& next : order) {
+    for (const BucketFirstRead& next : order) {
       writer.finish(buckets[next.bucket], next.module);
       writer.apply(buckets[next.bucket], next.module);
     }

@@ -19,7 +19,7 @@
 
 namespace paceline::strategies {
 
-/// The model without its embedding bags, and the parameter and module that stand for these.
+/// The model without its embedding bags, and the parameter and the module that represent the bags.
 struct DensePart {
   ParameterId pooled{};  // kPooledParameter, the pooled bags
   ModuleId module{};     // the module of `pooled`, which has no other parameter
@@ -55,7 +55,7 @@ class ProgramJoiner {
       : program_(program), parts_(parts) {
     const auto at = std::ranges::find(model.ready_order, parts.pooled);
     if (at != model.ready_order.begin()) {
-      ready_before_ = *(at - 1);
+      last_ready_before_bags_ = *(at - 1);
     }
   }
 
@@ -71,13 +71,14 @@ class ProgramJoiner {
       if (backward != nullptr || (forward != nullptr && forward->module >= parts_.module)) {
         forward_bags();
       }
-      if (backward != nullptr && !ready_before_) {
+      if (backward != nullptr && !last_ready_before_bags_) {
         backward_bags(behind_bags);
       }
       if (forward != nullptr && forward->module >= parts_.module) {
         forward->module = ModuleId{static_cast<std::int32_t>(forward->module) + 1};
       }
-      const bool last_before = backward != nullptr && ready_before_ == backward->parameter;
+      const bool last_before =
+          backward != nullptr && last_ready_before_bags_ == backward->parameter;
       place.push_back(program_.append(std::move(op)));
       if (last_before) {
         backward_bags(behind_bags);
@@ -101,7 +102,7 @@ class ProgramJoiner {
 
   Program& program_;
   const DensePart& parts_;
-  std::optional<ParameterId> ready_before_;
+  std::optional<ParameterId> last_ready_before_bags_;
   bool forward_done_ = false, backward_done_ = false;
 };
 

@@ -62,14 +62,14 @@ class Diloco final : public PeriodicRule {
           fragments_,
           buckets == 1 ? std::string("one bucket") : fmt::format("{} buckets", buckets)));
     }
-    builder.add_like_values(kAnchor, Initial::kParameters);
-    builder.add_like_values(kOuterMomentum);
-    builder.add_like_values(kOuterGradients);
+    builder.add_buffer_like_values(kAnchor, InitialValue::kParameters);
+    builder.add_buffer_like_values(kOuterMomentum);
+    builder.add_buffer_like_values(kOuterGradients);
   }
 
   void finish(const Bucket& bucket, StrategyProgram& program) const override {
     if (fragment_of(bucket, program) == arrives(program)) {
-      program.finish_exchange(range_in(kOuterGradients, bucket.values, program));
+      program.finish_exchange(same_range_in(kOuterGradients, bucket.values, program));
     }
   }
 
@@ -102,9 +102,9 @@ class Diloco final : public PeriodicRule {
     if (fragment_of(bucket, program) != leaves(program)) {
       return;
     }
-    const Slice moved = range_in(kOuterGradients, bucket.values, program);
+    const Slice moved = same_range_in(kOuterGradients, bucket.values, program);
     if (program.trains()) {
-      program.kernel("linear", {{range_in(kAnchor, bucket.values, program)}, {bucket.values}},
+      program.kernel("linear", {{same_range_in(kAnchor, bucket.values, program)}, {bucket.values}},
                      {{moved}}, {1, -1});
     }
     program.start_exchange(moved);
@@ -124,17 +124,17 @@ class Diloco final : public PeriodicRule {
   Elements leaves(const Program& program) const { return program.turn() / (fragments_ + 1) - 1; }
   Elements arrives(const Program& program) const { return program.turn() % (fragments_ + 1) - 1; }
 
-  /// The number of the fragment of a bucket or of a part of one.
+  /// Returns the index of the fragment to which the bucket, or the part of a bucket, belongs.
   Elements fragment_of(const Bucket& bucket, const Program& program) const {
     return static_cast<Elements>(program.bucket_at(bucket.values.begin)) * fragments_ /
            std::ssize(program.buckets());
   }
 
   void take_outer_step(const Bucket& bucket, StrategyProgram& program) const {
-    const Slice anchor = range_in(kAnchor, bucket.values, program);
-    const Slice momentum = range_in(kOuterMomentum, bucket.values, program);
+    const Slice anchor = same_range_in(kAnchor, bucket.values, program);
+    const Slice momentum = same_range_in(kOuterMomentum, bucket.values, program);
     program.kernel("nesterov",
-                   {{anchor}, {momentum}, {range_in(kOuterGradients, bucket.values, program)}},
+                   {{anchor}, {momentum}, {same_range_in(kOuterGradients, bucket.values, program)}},
                    {{anchor}, {momentum}}, {rate_, momentum_, program.divisor()});
     if (mix_ == 0) {
       program.kernel("copy", {{anchor}}, {{bucket.values}}, {1});

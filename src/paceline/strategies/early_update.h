@@ -47,7 +47,7 @@ class PeriodicRule : public EarlyUpdate {
   Variant variants() const override { return 2; }
   Variant variant(Step step) const override { return ends(step) ? 1 : 0; }
   Step interval() const override { return every_; }
-  Step exchange_in(Step step) const override { return ends(step) ? step / every_ : 0; }
+  Step exchange_number_in(Step step) const override { return ends(step) ? step / every_ : 0; }
 
   void start(const Bucket& bucket, StrategyProgram& program) const final {
     program.update(bucket, 1);

@@ -11,10 +11,9 @@ namespace {
 
 constexpr std::int64_t kScaleBytes = 4;  // one F32 per tensor
 
-/// The form has one bit per value, its sign, and one scale per tensor, the mean magnitude of its
-/// values (their L1 norm over their number).  Signs are decoded times the scale of their tensor.
-/// The rest is added to the gradient of the next step (error feedback).  The mean over the ranks is
-/// applied.
+/// A slice is sent as one sign bit per value and one scale per tensor, which is the mean magnitude
+/// of the tensor's values.  Decoding multiplies the signs of a tensor by its scale.  The rest is
+/// added to the gradient of the next step (error feedback).  The mean over the ranks is applied.
 ///
 ///   bytes sent     (P-1) (n/8 + 4 t) per rank and bucket of n values, t tensors
 ///   extra memory   a residual as large as the model; in float32 6 (1 + P) bytes for
@@ -46,21 +45,21 @@ class EfSign final : public CodecRule {
     const Slice residual = residual_of(slice, program);
     program.kernel("ef_sign", {{slice}, {residual}},
                    {{wire_slices(slice, round, program)[0].mine}, {residual}},
-                   borders_in(slice, program));
+                   tensor_borders_in(slice, program));
   }
 
   /// The share for normally distributed values: (|x|_1)^2 / (n |x|_2^2), which is 2 / pi.
   std::optional<Contraction> contraction(const ModelShape&) const override {
-    return Contraction{.share = 2 / std::numbers::pi, .overshoots = true};
+    return Contraction{.share = 2 / std::numbers::pi, .can_overshoot = true};
   }
 
   void decode_from(const std::vector<Slice>& forms, const Slice& slice,
                    Program& program) const override {
-    program.kernel("ef_sign_sum", {{forms[0]}}, {{slice}}, borders_in(slice, program));
+    program.kernel("ef_sign_sum", {{forms[0]}}, {{slice}}, tensor_borders_in(slice, program));
   }
 
  private:
-  ByteWire wire_{"ef_sign", [](Elements piece) { return piece / 8 + kScaleBytes; }};
+  ByteFormBuffers wire_{"ef_sign", [](Elements piece) { return piece / 8 + kScaleBytes; }};
 };
 
 }  // namespace

@@ -15,7 +15,7 @@ namespace {
 
 /// The elements of a ragged slice that has room for `count` elements, rounded up to an aligned
 /// piece.
-Elements room_for(Elements count, DType dtype) {
+Elements ragged_slice_elements(Elements count, DType dtype) {
   const Elements aligned = kAlignmentBytes / size_of(dtype);
   return (length_elements(dtype) + count + aligned - 1) / aligned * aligned;
 }
@@ -37,10 +37,11 @@ bool EmbeddingRank::serves() const {
 void EmbeddingRank::add_pair(const BufferPair& what, DType type, Elements width,
                              const TypicalRows& rows, Setup& setup) const {
   const auto ragged = [&](std::string_view name, Rank peers, Elements typical) {
-    add(setup, {.name = std::string(name),
-                .dtype = type,
-                .elements = peers * room_for(map_.most_rows_per_server() * width, type),
-                .typical = length_elements(type) + typical * width});
+    add(setup,
+        {.name = std::string(name),
+         .dtype = type,
+         .elements = peers * ragged_slice_elements(map_.most_rows_per_server() * width, type),
+         .typical = length_elements(type) + typical * width});
   };
   ragged(what.of_trainer, trains() ? job_.servers : 0, rows.of_trainer);
   ragged(what.of_server, serves() ? job_.trainers : 0, rows.of_server);
@@ -61,8 +62,9 @@ void EmbeddingRank::add_buffers(DType type, Setup& setup) const {
   const DType of_rows = job_.bf16_rows ? DType::kBF16 : type;
   const Elements held = serves() ? map_.rows_of(server()) : 0;
   add(setup, {.name = std::string(kTableRows), .dtype = of_rows, .elements = held * job_.dim});
-  add(setup,
-      {.name = std::string(kTableState), .dtype = type, .elements = held * job_.state_of_row()});
+  add(setup, {.name = std::string(kTableState),
+              .dtype = type,
+              .elements = held * job_.optimizer_values_per_row()});
   add(setup, {.name = std::string(kTableGradients),
               .dtype = type,
               .elements = job_.dense_gradients ? held * job_.dim : 0});
@@ -82,12 +84,14 @@ void EmbeddingRank::add_buffers(DType type, Setup& setup) const {
   setup.parameters.push_back({.value = whole(setup, pooled), .gradient = whole(setup, gradients)});
 }
 
-Slice EmbeddingRank::for_server(const Setup& setup, const BufferPair& what, Rank server) const {
+Slice EmbeddingRank::slice_for_server(const Setup& setup, const BufferPair& what,
+                                      Rank server) const {
   return shard_of(whole(setup, what.of_trainer), server, job_.servers);
 }
 
-Slice EmbeddingRank::for_trainer(const Setup& setup, const BufferPair& what, Rank trainer) const {
-  return trainer == rank_ ? for_server(setup, what, server())
+Slice EmbeddingRank::slice_for_trainer(const Setup& setup, const BufferPair& what,
+                                       Rank trainer) const {
+  return trainer == rank_ ? slice_for_server(setup, what, server())
                           : shard_of(whole(setup, what.of_server), trainer, job_.trainers);
 }
 

@@ -41,11 +41,11 @@ class EmbeddingRank {
   void add_buffers(DType type, Setup& setup) const;
 
   /// The slice of `what` that this trainer sends to `server` or receives from it.
-  Slice for_server(const Setup& setup, const BufferPair& what, Rank server) const;
+  Slice slice_for_server(const Setup& setup, const BufferPair& what, Rank server) const;
 
   /// The slice of `what` that this server receives from `trainer` or sends to it.  Data of a rank
   /// for itself has one copy, in the trainer's buffer.
-  Slice for_trainer(const Setup& setup, const BufferPair& what, Rank trainer) const;
+  Slice slice_for_trainer(const Setup& setup, const BufferPair& what, Rank trainer) const;
 
  private:
   /// The number of rows that a message typically carries.  The trainer's buffer uses the mean over

@@ -58,7 +58,7 @@ constexpr Elements kExactIds = 1 << 14;
 /// it, lies in one range, and counts with the weight of its middle.  The midpoint rule is off by a
 /// 512^-2 / 24 th of x^2 f''(x), which is s (s + 1) times f(x) for f = x^-s.
 template <class Visit>
-void each_block(const EmbeddingJob& job, Elements range, const Visit& visit) {
+void visit_id_blocks(const EmbeddingJob& job, Elements range, const Visit& visit) {
   for (Elements first = 0; first < job.rows;) {
     const Elements end =
         first < kExactIds ? first + 1
@@ -71,7 +71,7 @@ void each_block(const EmbeddingJob& job, Elements range, const Visit& visit) {
 
 /// Calls `visit` with every field of a job, in a fixed order.
 template <class Job, class Visit>
-void each_number(Job& job, Visit&& visit) {
+void visit_job_fields(Job& job, Visit&& visit) {
   visit(job.trainers);
   visit(job.servers);
   visit(job.tables);
@@ -97,7 +97,7 @@ void each_number(Job& job, Visit&& visit) {
 
 }  // namespace
 
-std::string_view why_not_placed(const EmbeddingJob& job) {
+std::string_view placement_conflict_message(const EmbeddingJob& job) {
   if (job.colocated && job.staleness > 0) {
     return "trainers that hold the tables exchange rows in every step, and no lookup misses an "
            "update; leave staleness out, or take servers";
@@ -127,7 +127,7 @@ void check_job(const EmbeddingJob& job) {
   positive("the least number of lookups", job.bags.fewest);
   positive("the shortest bag", job.bags.shortest_bag);
   PACELINE_CHECK(!job.colocated || job.servers == job.trainers);
-  if (const auto why = why_not_placed(job); !why.empty()) {
+  if (const auto why = placement_conflict_message(job); !why.empty()) {
     throw UsageError(fmt::format("embedding tables: {}", why));
   }
   if (job.bags.most < job.bags.fewest || job.bags.longest_bag < job.bags.shortest_bag) {
@@ -138,17 +138,17 @@ void check_job(const EmbeddingJob& job) {
   }
 }
 
-std::vector<double> numbers_of(const EmbeddingJob& job, Rank rank) {
+std::vector<double> encode_job(const EmbeddingJob& job, Rank rank) {
   std::vector<double> numbers{static_cast<double>(rank)};
-  each_number(job, [&](const auto& field) { numbers.push_back(static_cast<double>(field)); });
+  visit_job_fields(job, [&](const auto& field) { numbers.push_back(static_cast<double>(field)); });
   return numbers;
 }
 
-JobOfRank job_of(std::span<const double> numbers) {
+JobOfRank decode_job(std::span<const double> numbers) {
   JobOfRank result{.rank = static_cast<Rank>(numbers[0])};
   std::size_t next = 1;
-  each_number(result.job,
-              [&]<class Field>(Field& field) { field = static_cast<Field>(numbers[next++]); });
+  visit_job_fields(result.job,
+                   [&]<class Field>(Field& field) { field = static_cast<Field>(numbers[next++]); });
   PACELINE_CHECK_EQ(next, numbers.size());
   return result;
 }
@@ -221,7 +221,7 @@ double TableMap::distinct(double share) const {
   const double none = std::log1p(-share);
   const auto numbers = static_cast<double>(job_.bags.most - job_.bags.fewest + 1);
   const auto most = static_cast<double>(job_.bags.most);
-  if (share * most < 1e-4) {  // two terms of the series, since 1 - x would lose digits
+  if (share * most < 1e-4) {  // series of two terms; 1 - (1 - share)^n would lose digits
     const double n = (static_cast<double>(job_.bags.fewest) + most) / 2;
     const double squares = n * n + (numbers * numbers - 1) / 12;
     return share * (n - share * (squares - n) / 2);
@@ -231,9 +231,9 @@ double TableMap::distinct(double share) const {
 }
 
 /// The expected number of distinct rows of one table that a step looks up, by the server that would
-/// have them if the table were cut.  For an exponent of up to 2, the blocks of each_block() give it
-/// within 1e-6 of the exact sum, or within 1e-4 with a hash, which is assumed to spread the ids
-/// evenly.
+/// have them if the table were cut.  For an exponent of up to 2, the blocks of visit_id_blocks()
+/// give it within 1e-6 of the exact sum, or within 1e-4 with a hash, which is assumed to spread the
+/// ids evenly.
 std::vector<double> TableMap::distinct_by_server() const {
   std::vector<double> all(static_cast<std::size_t>(job_.servers));
   if (job_.bags.zipf == 0) {
@@ -244,11 +244,11 @@ std::vector<double> TableMap::distinct_by_server() const {
     return all;
   }
   double sum = 0;
-  each_block(job_, range_, [&](Elements, double ids, double weight) { sum += ids * weight; });
+  visit_id_blocks(job_, range_, [&](Elements, double ids, double weight) { sum += ids * weight; });
   const bool hashed = job_.placement == TablePlacement::kRowHash;
   double spread = 0;  // distinct rows among the ids that a hash spreads evenly
   std::vector<Elements> dealt(all.size());
-  each_block(job_, range_, [&](Elements first, double ids, double weight) {
+  visit_id_blocks(job_, range_, [&](Elements first, double ids, double weight) {
     const double wanted = ids * distinct(weight / sum);
     if (hashed && first >= kExactIds) {
       spread += wanted;

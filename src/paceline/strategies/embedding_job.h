@@ -68,7 +68,7 @@ struct EmbeddingJob {
   Rank ranks() const { return colocated ? trainers : trainers + servers + 1; }
   Rank first_server() const { return colocated ? 0 : trainers; }
   /// The number of optimizer state values of a row.
-  Elements state_of_row() const {
+  Elements optimizer_values_per_row() const {
     return rule == RowRule::kSgd ? 0 : rule == RowRule::kAdagrad ? dim : 1;
   }
   Elements width() const { return tables * dim; }  // of one example's pooled values
@@ -76,19 +76,19 @@ struct EmbeddingJob {
 
 /// Returns one sentence that says why tables with this placement cannot be looked up as the job
 /// asks; empty if they can.  Sizes are not checked.
-std::string_view why_not_placed(const EmbeddingJob& job);
+std::string_view placement_conflict_message(const EmbeddingJob& job);
 
 /// Throws UsageError for sizes or a placement that make no valid job.
 void check_job(const EmbeddingJob& job);
 
-/// Encodes the job and `rank` as the numeric arguments of a kernel; job_of() decodes them.
-std::vector<double> numbers_of(const EmbeddingJob& job, Rank rank);
+/// Encodes the job and `rank` as the numeric arguments of a kernel; decode_job() decodes them.
+std::vector<double> encode_job(const EmbeddingJob& job, Rank rank);
 
 struct JobOfRank {
   EmbeddingJob job{};
   Rank rank = 0;
 };
-JobOfRank job_of(std::span<const double> numbers);
+JobOfRank decode_job(std::span<const double> numbers);
 
 /// The location of a row: its server, and its index among the server's rows.
 struct RowLocation {

@@ -20,11 +20,11 @@ void add_residual(const PlanInput& input, std::string_view codec, SetupBuilder& 
                     "otherwise; take another dtype or another codec",
                     codec));
   }
-  builder.add_like_values(kResidual);
+  builder.add_buffer_like_values(kResidual);
 }
 
 Slice residual_of(const Slice& slice, const Program& program) {
-  return range_in(kResidual, slice, program);
+  return same_range_in(kResidual, slice, program);
 }
 
 void forget_residual(const Slice& slice, Program& program) {

@@ -35,12 +35,12 @@ class ExactDiffusion final : public EarlyUpdate {
     if (input.world > 1) {
       check_weights(input, exchange);
     }
-    builder.add_like_values(kAdapted, Initial::kParameters);
+    builder.add_buffer_like_values(kAdapted, InitialValue::kParameters);
   }
 
   /// The memory of the gradients is free once they are applied; it then holds psi', and later phi.
   void start(const Bucket& bucket, StrategyProgram& program) const override {
-    const Slice adapted = range_in(kAdapted, bucket.values, program);
+    const Slice adapted = same_range_in(kAdapted, bucket.values, program);
     program.kernel("linear", {{bucket.values}, {adapted}}, {{adapted}}, {1, -1});
     program.update(bucket, 1);
     program.kernel("copy", {{bucket.values}}, {{bucket.gradients}}, {1});
@@ -59,7 +59,7 @@ class ExactDiffusion final : public EarlyUpdate {
   static void check_weights(const PlanInput& input, const ExchangeRule& exchange) {
     const Step period = exchange.traits(input).period;
     const std::string uneven =
-        period == 1 ? exchange.asymmetry(input)
+        period == 1 ? exchange.asymmetry_text(input)
                     : fmt::format("those of this topology repeat after {} steps", period);
     if (!uneven.empty()) {
       throw UsageError(

@@ -29,27 +29,28 @@ class GradientTracking final : public EarlyUpdate {
   GradientTracking() : EarlyUpdate("gradient-tracking", Clipping::kInPlace) {}
 
   void extend(const ExchangeRule&, SetupBuilder& builder) const override {
-    builder.add_like_values(kTracker);
-    builder.add_like_values(kPrevious);
+    builder.add_buffer_like_values(kTracker);
+    builder.add_buffer_like_values(kPrevious);
   }
 
   void start(const Bucket& bucket, StrategyProgram& program) const override {
-    const Slice tracker = range_in(kTracker, bucket.values, program);
-    const Slice previous = range_in(kPrevious, bucket.values, program);
+    const Slice tracker = same_range_in(kTracker, bucket.values, program);
+    const Slice previous = same_range_in(kPrevious, bucket.values, program);
     program.kernel("linear", {{tracker}, {bucket.gradients}, {previous}}, {{tracker}}, {1, 1, -1});
     program.kernel("copy", {{bucket.gradients}}, {{previous}}, {1});
     program.start_exchange(tracker);
   }
 
   void finish(const Bucket& bucket, StrategyProgram& program) const override {
-    program.finish_average(range_in(kTracker, bucket.values, program));
+    program.finish_average(same_range_in(kTracker, bucket.values, program));
   }
 
   /// The two exchanges share the receive buffers of neighbors, so the second exchange begins after
   /// the first one has ended.
   void apply(const Bucket& bucket, StrategyProgram& program) const override {
     for (const Bucket& mine : buckets_in(bucket, program)) {
-      program.kernel("copy", {{range_in(kTracker, mine.values, program)}}, {{mine.gradients}}, {1});
+      program.kernel("copy", {{same_range_in(kTracker, mine.values, program)}}, {{mine.gradients}},
+                     {1});
       program.update(mine, 1);
       program.start_exchange(mine.values);
       program.finish_average(mine.values);

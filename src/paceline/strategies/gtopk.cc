@@ -67,7 +67,7 @@ class GTopK final : public SparseCodec {
   static constexpr std::string_view kOwn = "gtopk", kMerged = "gtopk_merged",
                                     kTheirs = "gtopk_their";
 
-  /// Appends the merge of this rank's selection with the one received in `round`.
+  /// Appends the kernel that merges this rank's selection with the one received in `round`.
   void merge(const Slice& slice, int round, Program& program) const {
     const Selection own = selection(kOwn, slice, program);
     const Selection mine = round == 0 ? own : selection(kMerged, slice, program);

@@ -15,14 +15,14 @@ namespace {
 ///                  (bf16) bits after each addition; fp16 overflows at 65504
 ///
 /// Jia et al., 2018, arXiv:1807.11205; IEEE 754-2019, binary16.
-class Half final : public CodecRule {
+class HalfPrecision final : public CodecRule {
  public:
-  Half(DType type, std::string buffer) : type_(type), buffer_(std::move(buffer)) {}
+  HalfPrecision(DType type, std::string buffer) : type_(type), buffer_(std::move(buffer)) {}
 
   WireFormat format(const PlanInput&) const override { return {.type = type_}; }
 
   void extend(const PlanInput&, SetupBuilder& builder) const override {
-    builder.add_like_values(buffer_, Initial::kZero, type_);
+    builder.add_buffer_like_values(buffer_, InitialValue::kZero, type_);
   }
 
   std::vector<WireSlice> wire_slices(const Slice& slice, int,
@@ -34,7 +34,7 @@ class Half final : public CodecRule {
     program.kernel("cast", {{slice}}, {{wire(slice, program)}});
   }
 
-  /// fp16 has no contraction, because it loses small values and overflows.
+  /// fp16 has no bound on its relative error, because it loses small values and overflows.
   std::optional<Contraction> contraction(const ModelShape&) const override {
     constexpr double kUnit = 0x1p-8;  // half of bfloat16's spacing at 1
     return type_ == DType::kBF16 ? std::optional(Contraction{.share = 1 - kUnit * kUnit})
@@ -48,7 +48,7 @@ class Half final : public CodecRule {
 
  private:
   Slice wire(const Slice& slice, const Program& program) const {
-    return range_in(buffer_, slice, program);
+    return same_range_in(buffer_, slice, program);
   }
 
   DType type_;
@@ -58,11 +58,11 @@ class Half final : public CodecRule {
 }  // namespace
 
 std::unique_ptr<CodecRule> make_fp16(const Options&) {
-  return std::make_unique<Half>(DType::kF16, "wire_fp16");
+  return std::make_unique<HalfPrecision>(DType::kF16, "wire_fp16");
 }
 
 std::unique_ptr<CodecRule> make_bf16(const Options&) {
-  return std::make_unique<Half>(DType::kBF16, "wire_bf16");
+  return std::make_unique<HalfPrecision>(DType::kBF16, "wire_bf16");
 }
 
 }  // namespace paceline::strategies

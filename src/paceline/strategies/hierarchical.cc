@@ -8,10 +8,10 @@
 namespace paceline::strategies {
 namespace {
 
-/// All ranks sum a slice, first inside hosts.  The ranks of a host reduce-scatter the slice; the
-/// ranks with one local rank on all hosts all-reduce their shard; the ranks of a host all-gather
-/// the shards.  A host's network card sends each byte once, in as many concurrent all-reduces as
-/// the host has ranks.
+/// Sums a slice over all ranks, first inside hosts.  The ranks of a host reduce-scatter the slice;
+/// the ranks that have the same local rank on their hosts all-reduce their shard; the ranks of a
+/// host all-gather the shards.  A host's network card sends each byte once, in as many concurrent
+/// all-reduces as the host has ranks.
 ///
 ///   rounds per exchange            3
 ///   bytes sent, rank and exchange  2 (L-1)/L S inside the host,
@@ -30,7 +30,7 @@ class Hierarchical final : public ExchangeRule {
     const Hosts all = hosts(input);
     return {.shards = all.local,
             .divisor = static_cast<double>(input.world),
-            .symmetry = any_order(input.world, all.local, all.local),
+            .symmetry = symmetry_in_any_order(input.world, all.local, all.local),
             .hosts = all.count,
             .own_shard = all.local_rank_of(input.rank)};
   }

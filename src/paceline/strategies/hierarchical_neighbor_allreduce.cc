@@ -28,19 +28,20 @@ constexpr auto kShare = "share";
 ///   guarantee                      consensus: hosts agree in the limit only
 ///
 /// L ranks per host, S = bytes of the slice with the padding of its bucket.  style=shards:
-/// reduce-scatter inside the host, each rank exchanges its share with the same place of neighboring
-/// hosts, all-gather inside.  style=leader: all-reduce inside the host, its first rank exchanges
-/// the slice and broadcasts the received ones, every rank averages.  Both styles compute the same
-/// result; BlueFog uses leader.  With a codec, the shares of the hosts' means are averaged as in
-/// ChocoEstimates, in buffers as large as the values.  Ying et al., NeurIPS 2021, arXiv:2110.13363;
-/// BlueFog, 2021, arXiv:2111.04287.
+/// reduce-scatter inside the host, each rank exchanges its shard with the ranks of neighboring
+/// hosts that have the same local rank, all-gather inside.  style=leader: all-reduce inside the
+/// host, its first rank exchanges the slice and broadcasts the received ones, every rank averages.
+/// Both styles compute the same result; BlueFog uses leader.  With a codec, the shards of the
+/// hosts' means are averaged as in ChocoEstimates, in buffers as large as the values.  Ying et al.,
+/// NeurIPS 2021, arXiv:2110.13363; BlueFog, 2021, arXiv:2111.04287.
 class HierarchicalNeighborAllreduce final : public ExchangeRule {
  public:
   HierarchicalNeighborAllreduce(const Options& options, std::unique_ptr<CodecRule> codec)
       : topology_(options.text("topology")),
         leader_(options.text("style") == "leader"),
         ranks_per_host_(static_cast<Rank>(options.count("local"))),
-        estimates_(estimates_with(std::move(codec), kHierarchicalNeighborAllreduce, options)) {
+        estimates_(
+            make_choco_estimates(std::move(codec), kHierarchicalNeighborAllreduce, options)) {
     if (leader_ && estimates_) {
       throw UsageError(
           fmt::format("strategy option {}:style=leader: with a codec every rank of a host sends "
@@ -55,18 +56,18 @@ class HierarchicalNeighborAllreduce final : public ExchangeRule {
     // With a codec, the ranks of a host are not interchangeable: their shards have different
     // tensors, and a codec may encode tensors one by one.
     const Rank movable = estimates_ ? 1 : leader_ ? all.local - 1 : all.local;
-    return {
-        .shards = leader_ ? 1 : all.local,
-        .symmetry = graph->block() == 1 ? in_a_ring(input.world, all.local, movable) : Symmetry{},
-        .period = graph->period(),
-        .hosts = all.count};
+    return {.shards = leader_ ? 1 : all.local,
+            .symmetry = graph->block() == 1 ? symmetry_in_a_ring(input.world, all.local, movable)
+                                            : Symmetry{},
+            .period = graph->period(),
+            .hosts = all.count};
   }
 
   bool cuts() const override { return ranks_per_host_ != 1; }
 
-  std::string asymmetry(const PlanInput& input) const override {
+  std::string asymmetry_text(const PlanInput& input) const override {
     const Hosts all = hosts(input);
-    return asymmetry_of(*graph(all), all.count);
+    return asymmetry_text_of(*graph(all), all.count);
   }
 
   void extend(const WireFormat& format, SetupBuilder& builder) const override {
@@ -76,7 +77,7 @@ class HierarchicalNeighborAllreduce final : public ExchangeRule {
     check_averages(*graph, kHierarchicalNeighborAllreduce);
     const Rank host = all.host_of(input.rank);
     if (estimates_) {
-      builder.add_like_values(kShare);
+      builder.add_buffer_like_values(kShare);
       estimates_->extend({*graph, all.count, host}, builder);
     } else {
       add_shares(graph->degree(host), all, format, builder);
@@ -103,7 +104,7 @@ class HierarchicalNeighborAllreduce final : public ExchangeRule {
     if (all.count == 1 || (leader_ && place(all, program) != 0)) {
       return;
     }
-    const Mixing row = row_of_ranks(all, program);
+    const MixingRow row = mixing_row_of_ranks(all, program);
     if (estimates_) {
       estimates_->start(own, row, lane_communicator(all, program), program);
     } else {
@@ -126,7 +127,7 @@ class HierarchicalNeighborAllreduce final : public ExchangeRule {
     if (!estimates_) {
       mix(own, gathers ? own : wire, all, program);
     } else if (all.count > 1) {
-      estimates_->finish(own, row_of_ranks(all, program), program);
+      estimates_->finish(own, mixing_row_of_ranks(all, program), program);
     }
     if (estimates_ && !gathers) {
       program.kernel("copy", {{own}}, {{wire}}, {1});
@@ -159,14 +160,14 @@ class HierarchicalNeighborAllreduce final : public ExchangeRule {
     return topology_.on({all.count, 1});
   }
   /// The row of this rank's host in the mixing matrix.
-  const Mixing& mixing(const Hosts& all, Program& program) const {
-    return program.derived<Mixing>(
+  const MixingRow& mixing(const Hosts& all, Program& program) const {
+    return program.derived<MixingRow>(
         [&] { return graph(all)->mixing(all.host_of(program.input().rank), program.phase()); });
   }
   /// The row of this rank's host, in which each host is replaced by its rank with the same local
   /// rank as this rank.
-  Mixing row_of_ranks(const Hosts& all, Program& program) const {
-    Mixing row = mixing(all, program);
+  MixingRow mixing_row_of_ranks(const Hosts& all, Program& program) const {
+    MixingRow row = mixing(all, program);
     const Rank here = place(all, program);
     for (Neighbor& from : row.from) {
       from.rank = all.rank_of(from.rank, here);
@@ -191,7 +192,7 @@ class HierarchicalNeighborAllreduce final : public ExchangeRule {
   /// Appends the average.  The exchanged slices are sums over the ranks of a host, so the weights
   /// are divided by L.
   void mix(const Slice& own, const Slice& mean, const Hosts& all, Program& program) const {
-    const Mixing& hosts = mixing(all, program);
+    const MixingRow& hosts = mixing(all, program);
     program.kernel("linear", Neighbors::operands(hosts, own, program), {{mean}},
                    Neighbors::weights(hosts, all.local));
   }

@@ -25,9 +25,11 @@ CommunicatorId found(const char* name, Rank which, const Program& program) {
 
 }  // namespace
 
-Members Hosts::on_host(Rank host) const { return Members::spaced(rank_of(host, 0), local); }
+Members Hosts::ranks_on_host(Rank host) const { return Members::spaced(rank_of(host, 0), local); }
 
-Members Hosts::with_local_rank(Rank place) const { return Members::spaced(place, count, local); }
+Members Hosts::ranks_with_local_rank(Rank place) const {
+  return Members::spaced(place, count, local);
+}
 
 Hosts hosts_of(const PlanInput& input, Rank ranks, Rank local, std::string_view who) {
   if (local == 0 && input.local_world.empty()) {
@@ -56,7 +58,7 @@ void add_host_communicators(const Hosts& hosts, SetupBuilder& builder) {
   const bool member = hosts.contains_rank(builder.rank());
   for (const char* name : {kReduce, kGather}) {
     builder.add_communicator(member ? numbered(name, host) : name,
-                             member ? hosts.on_host(host) : Members());
+                             member ? hosts.ranks_on_host(host) : Members());
   }
 }
 
@@ -67,7 +69,7 @@ void add_lane_communicators(const Hosts& hosts, Rank lanes, SetupBuilder& builde
   const Rank place = hosts.local_rank_of(builder.rank());
   const bool member = hosts.contains_rank(builder.rank()) && place < lanes;
   builder.add_communicator(member ? numbered(kLane, place) : kLane,
-                           member ? hosts.with_local_rank(place) : Members());
+                           member ? hosts.ranks_with_local_rank(place) : Members());
 }
 
 CommunicatorId reduce_scatter_communicator(const Hosts& hosts, const Program& program) {
@@ -102,7 +104,7 @@ void check_world(const StrategySpec& strategy, Rank world, const plan::RanksPerH
   }
 }
 
-bool has_one_host_alone(const StrategySpec& strategy, const PlanInput& input) {
+bool reduces_on_one_host_only(const StrategySpec& strategy, const PlanInput& input) {
   if (strategy.exchange.row == nullptr || input.world == 1) {
     return false;
   }
@@ -110,7 +112,7 @@ bool has_one_host_alone(const StrategySpec& strategy, const PlanInput& input) {
   return traits.hosts == 1 && traits.training_ranks >= input.world;
 }
 
-std::string with_local_size(StrategySpec strategy, Rank local) {
+std::string text_with_local_size(StrategySpec strategy, Rank local) {
   auto values = strategy.exchange.options.values();
   for (auto& [key, value] : values) {
     if (key == "local" && value == "0") {

@@ -23,9 +23,10 @@ struct Hosts {
   Rank local_rank_of(Rank rank) const { return rank % local; }
   Rank rank_of(Rank host, Rank place) const { return host * local + place; }
 
-  /// The ranks of one host, and the ranks with one local rank on all hosts.
-  Members on_host(Rank host) const;
-  Members with_local_rank(Rank place) const;
+  /// The first function returns the ranks of one host, the second one the ranks that have local
+  /// rank `place` on their hosts.
+  Members ranks_on_host(Rank host) const;
+  Members ranks_with_local_rank(Rank place) const;
 };
 
 /// Places the first `ranks` ranks on hosts of `local` each.  If `local` is 0, the hosts are those
@@ -63,11 +64,11 @@ void check_world(const StrategySpec& strategy, Rank world, const plan::RanksPerH
 /// Whether the strategy sums inside hosts first and all ranks are on one host, so that nothing is
 /// left for an exchange between hosts.  False if some ranks are only servers.  The strategy must
 /// accept `input`.
-bool has_one_host_alone(const StrategySpec& strategy, const PlanInput& input);
+bool reduces_on_one_host_only(const StrategySpec& strategy, const PlanInput& input);
 
 /// The text of the strategy in which each exchange option `local=0` (ranks per host as the hosts
 /// have them) is replaced by `local`.  The text is unchanged if the strategy does not depend on
 /// hosts.
-std::string with_local_size(StrategySpec strategy, Rank local);
+std::string text_with_local_size(StrategySpec strategy, Rank local);
 
 }  // namespace paceline::strategies

@@ -42,7 +42,7 @@ Groups groups_of_sizes(const ModelShape& model, const std::vector<std::size_t>& 
 std::vector<std::size_t> greedy_merge(const std::vector<ReadyTensor>& tensors,
                                       const TransferTime& time, Elements small) {
   std::vector<std::size_t> sizes;
-  Picoseconds free = 0;  // when the transfers of the buckets before the pending one end
+  Picoseconds free = 0;  // when the transfers of all earlier buckets end
   ReadyTensor pending;
   std::size_t count = 0;
   for (std::size_t i = 0; i < tensors.size(); ++i) {

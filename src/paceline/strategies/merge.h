@@ -27,9 +27,10 @@ std::vector<ReadyTensor> tensors_of(const PlanInput& input, std::string_view sch
 /// The groups of parameters in ready order, where `sizes` has the number of tensors of each.
 Groups groups_of_sizes(const ModelShape& model, const std::vector<std::size_t>& sizes);
 
-/// The greedy rule of Shi et al. 2019 for any function `time`.  Where the paper has alpha, this
-/// uses the time that merging two buckets saves; if `time` is alpha + beta * bytes, the two are
-/// equal.  A pending bucket of fewer than `small` elements is always merged.
+/// Returns the number of tensors of each bucket by the greedy rule of Shi et al. 2019, for any
+/// function `time`.  Where the paper has alpha, this uses the time that merging two buckets saves;
+/// if `time` is alpha + beta * bytes, the two are equal.  A pending bucket of fewer than `small`
+/// elements is always merged.
 std::vector<std::size_t> greedy_merge(const std::vector<ReadyTensor>& tensors,
                                       const TransferTime& time, Elements small = 0);
 

@@ -10,7 +10,7 @@
 namespace paceline::strategies {
 namespace {
 
-constexpr int kMostTried = 4'000;  // changes that one search tries
+constexpr int kMostTried = 4'000;  // largest number of changes that one search tries
 
 /// For each tensor, whether a bucket ends after it; after the last tensor one always does.
 using Cuts = std::vector<char>;
@@ -36,7 +36,7 @@ Cuts cuts_of(const std::vector<std::size_t>& sizes) {
   return cuts;
 }
 
-bool better(const PeriodicMerge& left, const PeriodicMerge& right) {
+bool better(const PredictedCut& left, const PredictedCut& right) {
   return std::tuple(left.step, left.end, left.sizes.size()) <
          std::tuple(right.step, right.end, right.sizes.size());
 }
@@ -44,11 +44,11 @@ bool better(const PeriodicMerge& left, const PeriodicMerge& right) {
 /// Remembers the best of the cuts that it has tried.
 class Search {
  public:
-  Search(const StepTensors& step, const TransferTime& time) : step_(step), time_(time) {}
+  Search(const StepTimings& step, const TransferTime& time) : step_(step), time_(time) {}
 
   bool try_cut(const Cuts& cuts) {
     ++tried_;
-    PeriodicMerge here = step_of(step_, time_, sizes_of(cuts));
+    PredictedCut here = step_of(step_, time_, sizes_of(cuts));
     if (!best_.sizes.empty() && !better(here, best_)) {
       return false;
     }
@@ -57,17 +57,17 @@ class Search {
   }
 
   int tried() const { return tried_; }
-  const PeriodicMerge& best() const { return best_; }
+  const PredictedCut& best() const { return best_; }
 
  private:
-  const StepTensors& step_;
+  const StepTimings& step_;
   const TransferTime& time_;
-  PeriodicMerge best_;
+  PredictedCut best_;
   int tried_ = 0;
 };
 
 /// The cut into buckets that close at `threshold` bytes, as in fusion.
-Cuts closing_at(const StepTensors& step, std::int64_t threshold) {
+Cuts closing_at(const StepTimings& step, std::int64_t threshold) {
   Cuts cuts(step.tensors.size(), 0);
   std::int64_t bytes = 0;
   for (std::size_t i = 0; i < cuts.size(); ++i) {
@@ -80,10 +80,10 @@ Cuts closing_at(const StepTensors& step, std::int64_t threshold) {
   return cuts;
 }
 
-/// Tries every tensor alone, buckets of 2^k bytes up to everything at once, the cut of the greedy
-/// rule, and the best cuts if transfers ran one by one with none, a part, or all of the start-up
-/// time.
-void try_simple(const StepTensors& step, const TransferTime& time, Search& search) {
+/// Tries these cuts: one bucket per tensor; buckets of 2^k bytes, up to one bucket of all tensors;
+/// the cut of the greedy rule; and the best cuts under the assumption that transfers run one by one
+/// with none, a part, or all of the start-up time.
+void try_simple(const StepTimings& step, const TransferTime& time, Search& search) {
   std::int64_t total = 0;
   std::vector<ReadyTensor> ready;
   for (const StepTensor& tensor : step.tensors) {
@@ -115,7 +115,7 @@ std::vector<Cuts> changes_at(const Cuts& cuts, std::size_t place) {
 }
 
 /// Improves the best cut at one position after the other, in turn, until no change helps.
-void climb(Search& search) {
+void improve_by_hill_climbing(Search& search) {
   const std::size_t places = cuts_of(search.best().sizes).size() - 1;
   const int most = search.tried() + kMostTried;
   std::size_t unchanged = 0;
@@ -140,16 +140,16 @@ void try_all(std::size_t count, Search& search) {
 
 }  // namespace
 
-PeriodicMerge best_concurrent(const StepTensors& step, const TransferTime& time) {
+PredictedCut best_concurrent(const StepTimings& step, const TransferTime& time) {
   Search search(step, time);
   const bool tries_all = step.tensors.size() <= kTriedTensors;
   if (tries_all) {
     try_all(step.tensors.size(), search);
   } else {
     try_simple(step, time, search);
-    climb(search);
+    improve_by_hill_climbing(search);
   }
-  PeriodicMerge best = search.best();
+  PredictedCut best = search.best();
   best.is_least = tries_all;
   return best;
 }

@@ -24,7 +24,7 @@ class MgWfbp final : public CutRule {
   explicit MgWfbp(Elements small) : small_(small) {}
 
  private:
-  PeriodicMerge cut(const PlanInput& input, const TransferTime& time) const override {
+  PredictedCut cut(const PlanInput& input, const TransferTime& time) const override {
     return step_of(step_tensors_of(input, kName), time,
                    greedy_merge(tensors_of(input, kName), time, small_));
   }

@@ -24,12 +24,12 @@ class NeighborAllreduce final : public ExchangeRule {
  public:
   NeighborAllreduce(const Options& options, std::unique_ptr<CodecRule> codec)
       : neighbors_(options, kNeighborAllreduce),
-        estimates_(estimates_with(std::move(codec), kNeighborAllreduce, options)) {}
+        estimates_(make_choco_estimates(std::move(codec), kNeighborAllreduce, options)) {}
 
   ExchangeTraits traits(const PlanInput& input) const override { return neighbors_.traits(input); }
 
-  std::string asymmetry(const PlanInput& input) const override {
-    return asymmetry_of(*neighbors_.graph(input), input.world);
+  std::string asymmetry_text(const PlanInput& input) const override {
+    return asymmetry_text_of(*neighbors_.graph(input), input.world);
   }
 
   void extend(const WireFormat& format, SetupBuilder& builder) const override {
@@ -41,11 +41,11 @@ class NeighborAllreduce final : public ExchangeRule {
     } else {
       neighbors_.add_inboxes(format, builder);
     }
-    builder.add_world(kNeighborCommunicator);
+    builder.add_world_communicator(kNeighborCommunicator);
   }
 
   void start(const WireSlice& wire_slice, Program& program) const override {
-    const Mixing& mixing = neighbors_.mixing(program);
+    const MixingRow& mixing = neighbors_.mixing(program);
     const CommunicatorId on = communicator_named(program.setup(), kNeighborCommunicator);
     if (estimates_) {
       estimates_->start(wire_slice.mine, mixing, on, program);
@@ -56,7 +56,7 @@ class NeighborAllreduce final : public ExchangeRule {
 
   void finish(const WireSlice& wire_slice, Program& program) const override {
     const Slice& wire = wire_slice.mine;
-    const Mixing& mixing = neighbors_.mixing(program);
+    const MixingRow& mixing = neighbors_.mixing(program);
     if (estimates_) {
       estimates_->finish(wire, mixing, program);
     } else if (!mixing.from.empty()) {

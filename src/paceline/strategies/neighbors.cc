@@ -21,27 +21,28 @@ std::unique_ptr<const Topology> Neighbors::graph(const PlanInput& input) const {
 
 ExchangeTraits Neighbors::traits(const PlanInput& input) const {
   const auto graph = this->graph(input);
-  return {.symmetry = graph->block() == 0 ? Symmetry{} : in_a_ring(input.world, graph->block()),
+  return {.symmetry =
+              graph->block() == 0 ? Symmetry{} : symmetry_in_a_ring(input.world, graph->block()),
           .period = graph->period()};
 }
 
-const Mixing& Neighbors::mixing(Program& program) const {
-  return program.derived<Mixing>(
+const MixingRow& Neighbors::mixing(Program& program) const {
+  return program.derived<MixingRow>(
       [&] { return graph(program.input())->mixing(program.input().rank, program.phase()); });
 }
 
 void Neighbors::add_inboxes(const WireFormat& format, SetupBuilder& builder) const {
   const std::size_t degree = graph(builder.input())->degree(builder.rank());
   for (std::size_t i = 0; i < degree; ++i) {
-    builder.add_like_values(inbox(i), Initial::kZero, format.type);
+    builder.add_buffer_like_values(inbox(i), InitialValue::kZero, format.type);
   }
 }
 
 Slice Neighbors::received(const Slice& wire, std::size_t neighbor, const Program& program) {
-  return range_in(inbox(neighbor), wire, program);
+  return same_range_in(inbox(neighbor), wire, program);
 }
 
-std::vector<Message> Neighbors::sends(const Mixing& mixing, const Slice& slice) {
+std::vector<Message> Neighbors::sends(const MixingRow& mixing, const Slice& slice) {
   std::vector<Message> messages;
   for (const Rank to : mixing.to) {
     messages.push_back({to, slice});
@@ -51,7 +52,7 @@ std::vector<Message> Neighbors::sends(const Mixing& mixing, const Slice& slice) 
 
 std::string Neighbors::inbox(std::size_t neighbor) { return fmt::format("neighbor{}", neighbor); }
 
-void Neighbors::exchange(const Mixing& mixing, const Slice& wire, CommunicatorId on,
+void Neighbors::exchange(const MixingRow& mixing, const Slice& wire, CommunicatorId on,
                          Program& program) {
   std::vector<Message> receives;
   for (std::size_t i = 0; i < mixing.from.size(); ++i) {
@@ -62,7 +63,7 @@ void Neighbors::exchange(const Mixing& mixing, const Slice& wire, CommunicatorId
   }
 }
 
-std::vector<Access> Neighbors::operands(const Mixing& mixing, const Slice& wire,
+std::vector<Access> Neighbors::operands(const MixingRow& mixing, const Slice& wire,
                                         const Program& program) {
   std::vector<Access> reads{{wire}};
   for (std::size_t i = 0; i < mixing.from.size(); ++i) {
@@ -71,7 +72,7 @@ std::vector<Access> Neighbors::operands(const Mixing& mixing, const Slice& wire,
   return reads;
 }
 
-std::vector<double> Neighbors::weights(const Mixing& mixing, Rank divisor) {
+std::vector<double> Neighbors::weights(const MixingRow& mixing, Rank divisor) {
   std::vector<double> all{mixing.self / divisor};
   for (const Neighbor& from : mixing.from) {
     all.push_back(from.weight / divisor);
@@ -85,12 +86,12 @@ Picoseconds Neighbors::time(const PlanInput& input, std::int64_t bytes) const {
 }
 
 void check_averages(const Topology& topology, std::string_view who) {
-  if (const std::string uneven = topology.imbalance(); !uneven.empty()) {
+  if (const std::string uneven = topology.imbalance_text(); !uneven.empty()) {
     throw UsageError(fmt::format(
         "'{}' averages, so all rows and columns of the mixing matrix have to sum to 1; {}", who,
         uneven));
   }
-  if (const std::string round = topology.recurrence(); !round.empty()) {
+  if (const std::string round = topology.recurrence_text(); !round.empty()) {
     throw UsageError(fmt::format("'{}' averages, but {}", who, round));
   }
 }

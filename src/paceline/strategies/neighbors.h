@@ -14,7 +14,7 @@ namespace paceline::strategies {
 
 inline constexpr auto kNeighborCommunicator = "neighbors";
 
-/// The common part of all exchanges with neighbors: the graph, and a receive buffer per neighbor.
+/// The part that all exchanges with neighbors share: the graph, and a receive buffer per neighbor.
 class Neighbors {
  public:
   /// Reads the options `topology` and `local`.  `who` is named in errors.
@@ -27,31 +27,32 @@ class Neighbors {
   ExchangeTraits traits(const PlanInput& input) const;
 
   /// This rank's row of the mixing matrix in the step of the program.
-  const Mixing& mixing(Program& program) const;
+  const MixingRow& mixing(Program& program) const;
 
   /// Adds one receive buffer for each neighbor, each as large as the values.
   void add_inboxes(const WireFormat& format, SetupBuilder& builder) const;
 
-  /// The slice in which the part `wire` of the `neighbor`-th neighbor is received.
+  /// The slice of the `neighbor`-th receive buffer that receives the neighbor's values of the range
+  /// of `wire`.
   static Slice received(const Slice& wire, std::size_t neighbor, const Program& program);
 
   /// The name of the receive buffer of the `neighbor`-th neighbor.
   static std::string inbox(std::size_t neighbor);
 
   /// The messages that send `slice` to every rank that receives from this one.
-  static std::vector<Message> sends(const Mixing& mixing, const Slice& slice);
+  static std::vector<Message> sends(const MixingRow& mixing, const Slice& slice);
 
   /// Appends the exchange of `wire` with the neighbors; appends nothing in a step without
   /// neighbors.
-  static void exchange(const Mixing& mixing, const Slice& wire, CommunicatorId on,
+  static void exchange(const MixingRow& mixing, const Slice& wire, CommunicatorId on,
                        Program& program);
 
   /// The operands of an average: `wire`, then the received slice of every neighbor.
-  static std::vector<Access> operands(const Mixing& mixing, const Slice& wire,
+  static std::vector<Access> operands(const MixingRow& mixing, const Slice& wire,
                                       const Program& program);
 
   /// The weights of these operands, each divided by `divisor`.
-  static std::vector<double> weights(const Mixing& mixing, Rank divisor = 1);
+  static std::vector<double> weights(const MixingRow& mixing, Rank divisor = 1);
 
   /// The predicted time of all messages of a slice, one after the other.
   Picoseconds time(const PlanInput& input, std::int64_t bytes) const;

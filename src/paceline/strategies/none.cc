@@ -12,7 +12,7 @@ namespace {
 ///   bytes sent, rank and step  0
 ///   extra memory, rank         none
 ///   guarantee                  local: ranks agree on nothing
-class None final : public Planner {
+class NoExchange final : public Planner {
  public:
   Setup setup(const PlanInput& input) const override {
     check_shape(input);
@@ -31,11 +31,13 @@ class None final : public Planner {
     return std::move(program).finish();
   }
 
-  Symmetry symmetry(const PlanInput& input) const override { return any_order(input.world); }
+  Symmetry symmetry(const PlanInput& input) const override {
+    return symmetry_in_any_order(input.world);
+  }
 };
 
 }  // namespace
 
-std::unique_ptr<Planner> make_none(const Options&) { return std::make_unique<None>(); }
+std::unique_ptr<Planner> make_none(const Options&) { return std::make_unique<NoExchange>(); }
 
 }  // namespace paceline::strategies

@@ -22,7 +22,7 @@ namespace {
 /// several exchanges at once, strategies/merge_search.cc finds the cuts.
 class OptimalMerge final : public CutRule {
  private:
-  PeriodicMerge cut(const PlanInput& input, const TransferTime& time) const override {
+  PredictedCut cut(const PlanInput& input, const TransferTime& time) const override {
     return best_step(step_tensors_of(input, "optimal-merge"), time);
   }
 };

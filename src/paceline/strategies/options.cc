@@ -13,7 +13,7 @@
 namespace paceline::strategies {
 namespace {
 
-/// The numbers that a kind of option accepts, and their names in errors.
+/// The numbers that a kind of option accepts, and the words for them in error messages.
 struct NumberKind {
   std::string_view wanted;
   std::string_view noun;  // for messages that reject 0

@@ -22,28 +22,28 @@ constexpr auto kMeanCommunicator = "mean";
 class ParameterAllreduce final : public ExchangeRule {
  public:
   ExchangeTraits traits(const PlanInput& input) const override {
-    return {.symmetry = any_order(input.world)};
+    return {.symmetry = symmetry_in_any_order(input.world)};
   }
 
   void extend(const WireFormat& format, SetupBuilder& builder) const override {
-    builder.add_like_values(kMeanBuffer, Initial::kZero, format.type);
-    builder.add_world(kMeanCommunicator);
+    builder.add_buffer_like_values(kMeanBuffer, InitialValue::kZero, format.type);
+    builder.add_world_communicator(kMeanCommunicator);
   }
 
   void start(const WireSlice& wire_slice, Program& program) const override {
-    const Slice sum = aside(wire_slice.mine, program);
+    const Slice sum = mean_slice(wire_slice.mine, program);
     program.kernel("copy", {{wire_slice.mine}}, {{sum}}, {1});
     program.all_reduce(sum, communicator_named(program.setup(), kMeanCommunicator));
   }
 
   void finish(const WireSlice& wire_slice, Program& program) const override {
-    program.kernel("linear", {{aside(wire_slice.mine, program)}}, {{wire_slice.mine}},
+    program.kernel("linear", {{mean_slice(wire_slice.mine, program)}}, {{wire_slice.mine}},
                    {1.0 / program.input().world});
   }
 
  private:
-  static Slice aside(const Slice& wire, const Program& program) {
-    return range_in(kMeanBuffer, wire, program);
+  static Slice mean_slice(const Slice& wire, const Program& program) {
+    return same_range_in(kMeanBuffer, wire, program);
   }
 };
 

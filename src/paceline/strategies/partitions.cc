@@ -23,7 +23,7 @@ PartitionLimit::PartitionLimit(std::string_view row, const Options& options)
 Elements PartitionLimit::longest(const std::vector<Bucket>& buckets, Elements step,
                                  double size) const {
   constexpr double kMostSteps = 1e12;
-  const double bytes = static_cast<double>(step) * size;  // bytes of one unit
+  const double bytes = static_cast<double>(step) * size;  // bytes of `step` elements
   const double steps = std::floor(static_cast<double>(bytes_) / bytes);
   const Elements longest = static_cast<Elements>(std::clamp(steps, 1.0, kMostSteps)) * step;
   std::int64_t pieces = 0;

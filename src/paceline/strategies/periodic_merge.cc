@@ -20,7 +20,7 @@ namespace {
 /// The transfer times of all runs of the ready order: [i][j - i - 1] is that of tensors i+1 .. j.
 using Times = std::vector<std::vector<Picoseconds>>;
 
-Times times_of_runs(const StepTensors& step, const TransferTime& time) {
+Times times_of_runs(const StepTimings& step, const TransferTime& time) {
   const std::size_t count = step.tensors.size();
   Times times(count);
   for (std::size_t i = 0; i < count; ++i) {
@@ -33,8 +33,9 @@ Times times_of_runs(const StepTensors& step, const TransferTime& time) {
   return times;
 }
 
-/// Of the cuts whose step is at most `longest`, the one that ends earliest.
-std::optional<std::vector<std::size_t>> cut_within(const StepTensors& step, const Times& times,
+/// Returns the cut, among those with a step of at most `longest`, whose communication ends
+/// earliest; nullopt if there is none.
+std::optional<std::vector<std::size_t>> cut_within(const StepTimings& step, const Times& times,
                                                    Picoseconds longest) {
   constexpr auto kNever = std::numeric_limits<Picoseconds>::max();
   const std::size_t count = step.tensors.size();
@@ -67,7 +68,7 @@ std::optional<std::vector<std::size_t>> cut_within(const StepTensors& step, cons
   return sizes;
 }
 
-PeriodicMerge best_serial(const StepTensors& step, const TransferTime& time) {
+PredictedCut best_serial(const StepTimings& step, const TransferTime& time) {
   const Times times = times_of_runs(step, time);
   Picoseconds possible = step_of(step, time, {step.tensors.size()}).step;  // for one bucket
   Picoseconds impossible = step.compute - 1;
@@ -77,7 +78,7 @@ PeriodicMerge best_serial(const StepTensors& step, const TransferTime& time) {
   }
   auto sizes = cut_within(step, times, possible);
   PACELINE_CHECK(sizes.has_value());
-  PeriodicMerge best = step_of(step, time, *std::move(sizes));
+  PredictedCut best = step_of(step, time, *std::move(sizes));
   PACELINE_CHECK_EQ(best.step, possible);
   best.is_least = true;
   return best;
@@ -85,7 +86,7 @@ PeriodicMerge best_serial(const StepTensors& step, const TransferTime& time) {
 
 }  // namespace
 
-StepTensors step_tensors_of(const PlanInput& input, std::string_view schedule) {
+StepTimings step_tensors_of(const PlanInput& input, std::string_view schedule) {
   const auto ready = tensors_of(input, schedule);
   const ModelShape& model = input.model;
   const LayerProfile& profile = *input.profile;
@@ -96,7 +97,7 @@ StepTensors step_tensors_of(const PlanInput& input, std::string_view schedule) {
   for (std::size_t m = model.modules.size(); m-- > 0;) {
     left[m] = left[m + 1] + profile.forward[m];
   }
-  StepTensors step{.compute = whole + others};
+  StepTimings step{.compute = whole + others};
   for (std::size_t i = 0; i < ready.size(); ++i) {
     const auto& parameter = model.parameters[index_of(model.ready_order[i])];
     // With loss scaling, updates wait for all gradients, so the whole forward follows them.
@@ -109,9 +110,9 @@ StepTensors step_tensors_of(const PlanInput& input, std::string_view schedule) {
   return step;
 }
 
-PeriodicMerge step_of(const StepTensors& step, const TransferTime& time,
-                      std::vector<std::size_t> sizes) {
-  PeriodicMerge merge{.sizes = std::move(sizes), .step = step.compute};
+PredictedCut step_of(const StepTimings& step, const TransferTime& time,
+                     std::vector<std::size_t> sizes) {
+  PredictedCut merge{.sizes = std::move(sizes), .step = step.compute};
   ConcurrentTransfers wire(time.concurrent_collectives());
   std::vector<Picoseconds> left;
   std::size_t next = 0;
@@ -123,7 +124,7 @@ PeriodicMerge step_of(const StepTensors& step, const TransferTime& time,
       left.back() = std::max(left.back(), step.tensors[next].left);
     }
     const Picoseconds ready = step.tensors[next - 1].ready;
-    if (time.one_by_one()) {
+    if (time.is_one_by_one()) {
       merge.end = std::max(merge.end, ready) + time(bytes);
       merge.step = std::max(merge.step, merge.end + left.back());
     } else {
@@ -132,7 +133,7 @@ PeriodicMerge step_of(const StepTensors& step, const TransferTime& time,
     }
   }
   PACELINE_CHECK_EQ(next, step.tensors.size());
-  if (!time.one_by_one()) {
+  if (!time.is_one_by_one()) {
     const auto& ends = wire.ends();
     for (std::size_t k = 0; k < ends.size(); ++k) {
       merge.end = std::max(merge.end, ends[k]);
@@ -142,12 +143,12 @@ PeriodicMerge step_of(const StepTensors& step, const TransferTime& time,
   return merge;
 }
 
-PeriodicMerge best_step(const StepTensors& step, const TransferTime& time) {
+PredictedCut best_step(const StepTimings& step, const TransferTime& time) {
   PACELINE_CHECK(!step.tensors.empty());
-  return time.one_by_one() ? best_serial(step, time) : best_concurrent(step, time);
+  return time.is_one_by_one() ? best_serial(step, time) : best_concurrent(step, time);
 }
 
-std::string remark_on(const PeriodicMerge& merge) {
+std::string remark_on(const PredictedCut& merge) {
   const std::size_t tensors =
       std::accumulate(merge.sizes.begin(), merge.sizes.end(), std::size_t{0});
   return fmt::format("{} buckets of {} tensors; a step is predicted to take {:.3f} ms{}",

@@ -29,20 +29,20 @@ namespace paceline::strategies {
 struct StepTensor {
   std::int64_t bytes = 0;  // as transferred, padding included
   Picoseconds ready = 0;   // counted from the start of backward
-  Picoseconds left = 0;    // from its module's forward to the next backward
+  Picoseconds left = 0;    // from the start of its module's forward to the next backward
 };
 
-struct StepTensors {
+struct StepTimings {
   std::vector<StepTensor> tensors{};  // in ready order
   Picoseconds compute = 0;            // model work of a step, over all micro-batches
 };
 
 /// The tensors of a step, with times from input.profile.  Throws UsageError, which names the
 /// schedule, if there is no profile.
-StepTensors step_tensors_of(const PlanInput& input, std::string_view schedule);
+StepTimings step_tensors_of(const PlanInput& input, std::string_view schedule);
 
 /// A cut of the ready order into buckets, and the predicted step.
-struct PeriodicMerge {
+struct PredictedCut {
   std::vector<std::size_t> sizes;  // number of tensors per bucket, in ready order
   Picoseconds step = 0;
   Picoseconds end = 0;    // of communication, from the start of backward
@@ -52,8 +52,8 @@ struct PeriodicMerge {
 /// Predicts the step of a cut.  If the engine performs one transfer at a time, buckets are
 /// transferred in ready order, each when its last gradient is ready.  If it performs several, each
 /// bucket first takes its own start-up time, and the transfers then share the bandwidth equally.
-PeriodicMerge step_of(const StepTensors& step, const TransferTime& time,
-                      std::vector<std::size_t> sizes);
+PredictedCut step_of(const StepTimings& step, const TransferTime& time,
+                     std::vector<std::size_t> sizes);
 
 /// Returns the cut with the shortest step and, among those, the one whose communication ends
 /// earliest.
@@ -68,7 +68,7 @@ PeriodicMerge step_of(const StepTensors& step, const TransferTime& time,
 /// decides in O(n^2) whether T is possible, and bisection finds the smallest possible whole T.
 ///
 /// If several transfers run at once, best_concurrent() searches for the cut.
-PeriodicMerge best_step(const StepTensors& step, const TransferTime& time);
+PredictedCut best_step(const StepTimings& step, const TransferTime& time);
 
 /// Finds a cut for an engine that performs several transfers at once.  Up to kTriedTensors tensors,
 /// all cuts are tried.  For more tensors the search begins with the best of these cuts: every
@@ -76,11 +76,11 @@ PeriodicMerge best_step(const StepTensors& step, const TransferTime& time);
 /// with the shortest step if transfers ran one by one with none, a part, or all of the start-up
 /// time.  Then it removes, inserts and moves single cuts as long as that helps, at most a few
 /// thousand times.
-PeriodicMerge best_concurrent(const StepTensors& step, const TransferTime& time);
+PredictedCut best_concurrent(const StepTimings& step, const TransferTime& time);
 
 inline constexpr std::size_t kTriedTensors = 12;
 
 /// Describes the cut in one line for the user.
-std::string remark_on(const PeriodicMerge& merge);
+std::string remark_on(const PredictedCut& merge);
 
 }  // namespace paceline::strategies

@@ -18,16 +18,16 @@ constexpr const char* kGlobal = "global";
 ///   guarantee                  ranks are equal after every H-th step
 ///
 /// Chen et al. (Gossip-PGA), ICML 2021, arXiv:2105.09080, Algorithm 1.
-class Pga final : public PeriodicRule {
+class PeriodicGlobalAveraging final : public PeriodicRule {
  public:
-  explicit Pga(const Options& options) : PeriodicRule("pga", options) {}
+  explicit PeriodicGlobalAveraging(const Options& options) : PeriodicRule("pga", options) {}
 
   /// Ranks exchange with neighbors in every step.
-  Step exchange_in(Step step) const override { return step; }
+  Step exchange_number_in(Step step) const override { return step; }
 
   void extend(const ExchangeRule&, SetupBuilder& builder) const override {
     if (builder.input().world > 1) {
-      builder.add_world(kGlobal);
+      builder.add_world_communicator(kGlobal);
     }
   }
 
@@ -57,7 +57,7 @@ class Pga final : public PeriodicRule {
 }  // namespace
 
 std::unique_ptr<UpdateRule> make_pga(const Options& options) {
-  return std::make_unique<Pga>(options);
+  return std::make_unique<PeriodicGlobalAveraging>(options);
 }
 
 }  // namespace paceline::strategies

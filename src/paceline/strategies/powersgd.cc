@@ -37,7 +37,7 @@ class PowerSgd final : public CodecRule {
   explicit PowerSgd(std::int64_t rank) : rank_(rank) {}
 
   WireFormat format(const PlanInput& input) const override {
-    return {.type = input.model.dtype, .combination = Combination::kOwnSum};
+    return {.type = input.model.dtype, .combination = Combination::kUncuttableSum};
   }
 
   int rounds(const PlanInput&) const override { return 2; }
@@ -55,7 +55,7 @@ class PowerSgd final : public CodecRule {
 
   std::vector<WireSlice> wire_slices(const Slice& slice, int round,
                                      const Program& program) const override {
-    const Parts parts = parts_of(slice, program);
+    const FactorSlices parts = factor_slices_of(slice, program);
     const Slice& mine = round == 0 ? parts.left : parts.right;
     if (mine.count == 0) {
       return {};
@@ -64,7 +64,7 @@ class PowerSgd final : public CodecRule {
   }
 
   void encode(const Slice& slice, int round, Program& program) const override {
-    Parts parts = parts_of(slice, program);
+    FactorSlices parts = factor_slices_of(slice, program);
     const Slice residual = residual_of(slice, program);
     std::vector<Access> right;
     if (parts.right.count > 0) {
@@ -80,7 +80,7 @@ class PowerSgd final : public CodecRule {
   }
 
   void decode(const Slice& slice, Program& program) const override {
-    Parts parts = parts_of(slice, program);
+    FactorSlices parts = factor_slices_of(slice, program);
     const Slice residual = residual_of(slice, program);
     std::vector<Access> right;
     if (parts.right.count > 0) {
@@ -110,7 +110,7 @@ class PowerSgd final : public CodecRule {
 
   void forget(const Slice& slice, Program& program) const override {
     CodecRule::forget(slice, program);
-    const Parts parts = parts_of(slice, program);
+    const FactorSlices parts = factor_slices_of(slice, program);
     if (parts.right.count > 0) {
       program.kernel("scatter", {}, {{parts.right}});  // encode() draws it anew
     }
@@ -123,7 +123,7 @@ class PowerSgd final : public CodecRule {
       factors.push_back({form});
     }
     program.kernel("powersgd_outer", std::move(factors), {{slice}},
-                   parts_of(slice, program).shapes);
+                   factor_slices_of(slice, program).shapes);
   }
 
  private:
@@ -154,15 +154,15 @@ class PowerSgd final : public CodecRule {
     return {.rows = parameter.elements};
   }
 
-  struct Parts {
+  struct FactorSlices {
     Slice left, right;
     std::vector<double> shapes;  // for each tensor: begin, rows, columns, rank
   };
 
   /// The factors of the tensors of a slice; they lie one after the other in ready order.
-  Parts parts_of(const Slice& slice, const Program& program) const {
+  FactorSlices factor_slices_of(const Slice& slice, const Program& program) const {
     const ModelShape& model = program.input().model;
-    Parts parts{
+    FactorSlices parts{
         {buffer_named(program.setup(), kLeft)}, {buffer_named(program.setup(), kRight)}, {}};
     for (const ParameterId id : model.ready_order) {
       const ParameterShape& parameter = model.parameters[index_of(id)];

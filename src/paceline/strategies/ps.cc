@@ -43,7 +43,7 @@ class ParameterServer final : public ExchangeRule {
   /// Only hosts of workers without servers are symmetric, because servers hold different
   /// partitions.
   ExchangeTraits traits(const PlanInput& input) const override {
-    const Roles roles = roles_of(serving_, input);
+    const ServerRoles roles = roles_of(serving_, input);
     return {.shards = roles.hosts.local,
             .divisor = static_cast<double>(roles.workers),
             .training_ranks = roles.workers,
@@ -58,7 +58,7 @@ class ParameterServer final : public ExchangeRule {
 
   void extend(const WireFormat& format, SetupBuilder& builder) const override {
     const PlanInput& input = builder.input();
-    const Roles roles = roles_of(serving_, input);
+    const ServerRoles roles = roles_of(serving_, input);
     Program program(input, builder.setup(), {.buckets = builder.buckets()});
     Elements own = 0;
     for (const Partition& part : all_partitions(serving_, program)) {
@@ -67,19 +67,19 @@ class ParameterServer final : public ExchangeRule {
     builder.add_buffer(
         {.name = kInbox, .dtype = format.type, .elements = own * roles.copies() / format.packed});
     add_host_communicators(roles.hosts, builder);
-    builder.add_world(kPush);
+    builder.add_world_communicator(kPush);
     // With this order, a slow server does not delay the partitions of other servers.
-    builder.add_world_as_ready(kPull);
+    builder.add_as_ready_communicator(kPull);
   }
 
   void start(const WireSlice& wire_slice, Program& program) const override {
     const Rank me = program.input().rank;
-    const Roles roles = roles_of(serving_, program.input());
+    const ServerRoles roles = roles_of(serving_, program.input());
     const auto push = communicator_named(program.setup(), kPush);
     const OpIndex first = program.size();
     for (const Partition& part : partitions_of(serving_, wire_slice.of, program)) {
       sum_on_host(wire_of(part, wire_slice), roles, program);
-      for (const Piece& piece : pieces_of(part, roles)) {
+      for (const PartitionShard& piece : pieces_of(part, roles)) {
         const Slice wire = wire_of(piece, wire_slice);
         if (part.owner == me) {
           receive_and_combine(wire_slice.format, piece, wire, roles, program);
@@ -93,10 +93,10 @@ class ParameterServer final : public ExchangeRule {
 
   void finish(const WireSlice& wire_slice, Program& program) const override {
     const Rank me = program.input().rank;
-    const Roles roles = roles_of(serving_, program.input());
+    const ServerRoles roles = roles_of(serving_, program.input());
     const auto pull = communicator_named(program.setup(), kPull);
     for (const Partition& part : partitions_of(serving_, wire_slice.of, program)) {
-      for (const Piece& piece : pieces_of(part, roles)) {
+      for (const PartitionShard& piece : pieces_of(part, roles)) {
         const Slice wire = wire_of(piece, wire_slice);
         if (part.owner == me) {
           program.exchange(pull, to_workers(wire, piece, roles, me), {});
@@ -132,12 +132,12 @@ class ParameterServer final : public ExchangeRule {
     }
   }
 
-  /// Whether this rank pushes and pulls the piece.
-  static bool sends(const Piece& piece, const Roles& roles, const Program& program) {
+  /// Whether this rank is the worker of its host that pushes and pulls the piece.
+  static bool sends(const PartitionShard& piece, const ServerRoles& roles, const Program& program) {
     return program.trains() && roles.hosts.local_rank_of(program.input().rank) == piece.place;
   }
 
-  static void sum_on_host(const Slice& wire, const Roles& roles, Program& program) {
+  static void sum_on_host(const Slice& wire, const ServerRoles& roles, Program& program) {
     if (program.trains() && roles.hosts.local > 1) {
       program.reduce_scatter(wire, shard_on_host(roles.hosts, wire, program),
                              reduce_scatter_communicator(roles.hosts, program));
@@ -152,10 +152,10 @@ class ParameterServer final : public ExchangeRule {
   }
 
   /// The messages of a server that answer a pull.
-  static std::vector<Message> to_workers(const Slice& wire, const Piece& piece, const Roles& roles,
-                                         Rank server) {
+  static std::vector<Message> to_workers(const Slice& wire, const PartitionShard& piece,
+                                         const ServerRoles& roles, Rank server) {
     std::vector<Message> sends;
-    for (const Rank worker : roles.hosts.with_local_rank(piece.place)) {
+    for (const Rank worker : roles.hosts.ranks_with_local_rank(piece.place)) {
       if (worker != server) {
         sends.push_back({worker, wire});
       }
@@ -165,8 +165,8 @@ class ParameterServer final : public ExchangeRule {
 
   /// Appends the server's half of a push: the sum, or the codec's merge of all parts, replaces the
   /// contents of `wire`.
-  static void receive_and_combine(const WireFormat& format, const Piece& piece, const Slice& wire,
-                                  const Roles& roles, Program& program) {
+  static void receive_and_combine(const WireFormat& format, const PartitionShard& piece,
+                                  const Slice& wire, const ServerRoles& roles, Program& program) {
     const BufferId inbox = buffer_named(program.setup(), kInbox);
     std::vector<Message> receives;
     std::vector<Access> reads;
@@ -174,7 +174,7 @@ class ParameterServer final : public ExchangeRule {
       reads.push_back({wire});
     }
     Elements at = piece.inbox / format.packed;
-    for (const Rank worker : roles.hosts.with_local_rank(piece.place)) {
+    for (const Rank worker : roles.hosts.ranks_with_local_rank(piece.place)) {
       if (worker != program.input().rank) {
         receives.push_back({worker, {inbox, at, wire.count}});
         reads.push_back({receives.back().slice});

@@ -39,7 +39,7 @@ class PushSum final : public ExchangeRule {
  public:
   PushSum(const Options& options, std::unique_ptr<CodecRule> codec)
       : neighbors_(options, kPushSum),
-        estimates_(estimates_with(std::move(codec), kPushSum, options)) {}
+        estimates_(make_choco_estimates(std::move(codec), kPushSum, options)) {}
 
   ExchangeTraits traits(const PlanInput& input) const override { return neighbors_.traits(input); }
 
@@ -54,12 +54,12 @@ class PushSum final : public ExchangeRule {
     }
     const std::size_t degree = graph.degree(input.rank);
     for (const char* name : {kPushWeight, kNextPushWeight}) {
-      builder.add_buffer({.name = name, .elements = 1, .initial = Initial::kOne});
+      builder.add_buffer({.name = name, .elements = 1, .initial = InitialValue::kOne});
     }
     for (std::size_t i = 0; i < degree; ++i) {
       builder.add_buffer({.name = inbox_weight(i), .elements = 1});
     }
-    builder.add_world(kPushCommunicator);
+    builder.add_world_communicator(kPushCommunicator);
   }
 
   void prepare(const Slice& values, Program& program) const override {
@@ -71,7 +71,7 @@ class PushSum final : public ExchangeRule {
   }
 
   void start(const WireSlice& wire_slice, Program& program) const override {
-    const Mixing& mixing = row(program);
+    const MixingRow& mixing = row(program);
     if (estimates_) {
       estimates_->start(wire_slice.mine, mixing, on(program), program);
     } else {
@@ -81,7 +81,7 @@ class PushSum final : public ExchangeRule {
 
   void finish(const WireSlice& wire_slice, Program& program) const override {
     const Slice& wire = wire_slice.mine;
-    const Mixing& mixing = row(program);
+    const MixingRow& mixing = row(program);
     if (estimates_) {
       estimates_->finish(wire, mixing, program);
     } else {
@@ -108,8 +108,8 @@ class PushSum final : public ExchangeRule {
     return communicator_named(program.setup(), kPushCommunicator);
   }
 
-  const Mixing& row(Program& program) const {
-    return program.derived<Mixing>([&] {
+  const MixingRow& row(Program& program) const {
+    return program.derived<MixingRow>([&] {
       return with_push_sum_weights(neighbors_.graph(program.input()))
           ->mixing(program.input().rank, program.phase());
     });
@@ -117,7 +117,7 @@ class PushSum final : public ExchangeRule {
 
   /// The fraction that this rank keeps of its own value, then the fraction that it receives of each
   /// neighbor's value, for a consensus step size `gamma`.
-  static std::vector<double> shares(const Mixing& row, double gamma) {
+  static std::vector<double> shares(const MixingRow& row, double gamma) {
     std::vector<double> all{1 + gamma * (row.self - 1)};
     for (const Neighbor& from : row.from) {
       all.push_back(gamma * from.weight);
@@ -128,7 +128,7 @@ class PushSum final : public ExchangeRule {
   void exchange_weights(Program& program) const {
     const Slice weight = one(kPushWeight, program);
     const Slice next = one(kNextPushWeight, program);
-    const Mixing& mixing = row(program);
+    const MixingRow& mixing = row(program);
     program.kernel("copy", {{next}}, {{weight}}, {1});
     std::vector<Message> receives;
     std::vector<Access> reads{{weight}};

@@ -80,7 +80,7 @@ class Qsgd final : public CodecRule {
   }
 
   std::int64_t levels_, block_;
-  ByteWire wire_{"qsgd", [](Elements piece) { return piece + kNormBytes; }};
+  ByteFormBuffers wire_{"qsgd", [](Elements piece) { return piece + kNormBytes; }};
 };
 
 }  // namespace

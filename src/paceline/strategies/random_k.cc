@@ -20,7 +20,7 @@ namespace {
 class RandomK final : public SparseCodec {
  public:
   explicit RandomK(double density)
-      : SparseCodec("random-k", Combination::kOwnSum, density, {kDrawn}) {}
+      : SparseCodec("random-k", Combination::kUncuttableSum, density, {kDrawn}) {}
 
   std::vector<WireSlice> wire_slices(const Slice& slice, int,
                                      const Program& program) const override {
@@ -33,7 +33,7 @@ class RandomK final : public SparseCodec {
 
   void encode(const Slice& slice, int, Program& program) const override {
     select("random_k", slice, selection(kDrawn, slice, program), program,
-           borders_in(slice, program));
+           tensor_borders_in(slice, program));
   }
 
   std::optional<Contraction> contraction(const ModelShape&) const override {

@@ -20,12 +20,12 @@ class RsAg final : public ExchangeRule {
   ExchangeTraits traits(const PlanInput& input) const override {
     return {.shards = input.world,
             .divisor = static_cast<double>(input.world),
-            .symmetry = any_order(input.world),
+            .symmetry = symmetry_in_any_order(input.world),
             .own_shard = input.rank};
   }
 
   void extend(const WireFormat&, SetupBuilder& builder) const override {
-    builder.add_world(kGradientCommunicator);
+    builder.add_world_communicator(kGradientCommunicator);
   }
 
   void start(const WireSlice& wire_slice, Program& program) const override {

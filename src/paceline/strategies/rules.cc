@@ -16,7 +16,7 @@ void PlanWriter::start(const Bucket& bucket, std::int32_t priority) {
 
 void PlanWriter::finish(const Bucket& bucket, std::int32_t priority) {
   if (program_.input().clip_norm > 0 && update_.updates_in_finish()) {
-    waiting_.push_back({bucket, priority, true});
+    delayed_updates_.push_back({bucket, priority, true});
   } else {
     finish_now(bucket, priority);
   }
@@ -24,7 +24,7 @@ void PlanWriter::finish(const Bucket& bucket, std::int32_t priority) {
 
 void PlanWriter::apply(const Bucket& bucket, std::int32_t priority) {
   if (program_.input().loss_scaling || program_.input().clip_norm > 0) {
-    waiting_.push_back({bucket, priority});
+    delayed_updates_.push_back({bucket, priority});
   } else {
     apply_now(bucket, priority);
   }
@@ -50,18 +50,18 @@ void PlanWriter::synchronize() {
   }
 }
 
-void PlanWriter::apply_waiting() {
+void PlanWriter::apply_delayed_updates() {
   program_.check_gradients();
   if (program_.input().clip_norm > 0) {
     std::vector<Bucket> finishing;
-    for (const Waiting& one : waiting_) {
+    for (const DelayedUpdate& one : delayed_updates_) {
       if (one.finishes) {
         finishing.push_back(one.bucket);
       }
     }
     update_.clip(finishing, program_);
   }
-  for (const auto& [bucket, priority, finishes] : waiting_) {
+  for (const auto& [bucket, priority, finishes] : delayed_updates_) {
     if (finishes) {
       finish_now(bucket, priority);
     } else {
@@ -83,7 +83,7 @@ std::vector<Slice> tensors_in(const Slice& slice, const Program& program) {
   return tensors;
 }
 
-std::vector<double> borders_in(const Slice& slice, const Program& program) {
+std::vector<double> tensor_borders_in(const Slice& slice, const Program& program) {
   std::vector<double> borders;
   for (const Slice& tensor : tensors_in(slice, program)) {
     const Elements begin = tensor.begin - slice.begin;
@@ -93,11 +93,11 @@ std::vector<double> borders_in(const Slice& slice, const Program& program) {
   return borders;
 }
 
-Slice range_in(std::string_view buffer, const Slice& slice, const Program& program) {
+Slice same_range_in(std::string_view buffer, const Slice& slice, const Program& program) {
   return {buffer_named(program.setup(), buffer), slice.begin, slice.count};
 }
 
-Slice gathered_in(std::string_view buffer, const Slice& mine, const Program& program) {
+Slice gathered_slice_in(std::string_view buffer, const Slice& mine, const Program& program) {
   const auto all = find_buffer(program.setup(), buffer);
   const Elements world = program.input().world;
   return all ? Slice{*all, world * mine.begin, world * mine.count} : Slice{};

@@ -24,23 +24,24 @@ namespace paceline::strategies {
 
 /// How the wire forms of several ranks are combined into the input of decode().
 enum class Combination : std::uint8_t {
-  kSum,     // summed element by element; partial sums and weights are allowed
-  kOwnSum,  // summed; the form's length is not the slice's, and the form must not be cut
-  kMerge,   // a kernel combines all forms at once, element by element
-  kGather,  // decode() reads the forms of all ranks side by side
-  kPairs    // two ranks swap their forms, and the codec merges them
+  kSum,            // summed element by element; partial sums and weights are allowed
+  kUncuttableSum,  // summed; the form's length is not the slice's, and the form must not be cut
+  kMerge,          // a kernel combines all forms at once, element by element
+  kGather,         // decode() reads the forms of all ranks side by side
+  kPairs           // two ranks swap their forms, and the codec merges them
 };
 
-/// The properties that all wire forms of a codec share.
+/// The properties that all wire forms of a codec share.  A wire form is the encoded slice that is
+/// sent.
 struct WireFormat {
   DType type = DType::kF32;  // kMerge, kSum: type of the elements that are sent
-  Elements packed = 1;       // number of values that one such element holds
+  Elements packed = 1;       // number of values that one sent element encodes
   Combination combination = Combination::kSum;
-  std::string_view merge{};  // kMerge: the kernel, which reads copies and writes one
+  std::string_view merge{};  // kMerge: the kernel that reads all forms and writes one
   bool summed = true;        // decode() gives the sum over the ranks; else the final result
 };
 
-/// The wire form of a slice, and where it lies.
+/// The wire form of a slice, and the buffers that hold it.
 struct WireSlice {
   WireFormat format;
   Slice of;        // the slice, or the part of one, that the form encodes
@@ -51,11 +52,11 @@ struct WireSlice {
   std::optional<Slice> kept{};
 };
 
-/// The form in which a slice is sent.
+/// Encodes the slices that an exchange sends and decodes the results.
 ///
-/// In each round the codec computes slices of this rank, and the exchange transfers them.  The next
-/// round, or decode(), starts from the result.  These slices may have other lengths and element
-/// types than the values.
+/// In each round the codec computes the slices that this rank sends (wire slices), and the exchange
+/// combines those of all ranks.  The next round, or decode(), starts from the result.  Wire slices
+/// may have other lengths and element types than the values.
 class CodecRule {
  public:
   virtual ~CodecRule() = default;
@@ -84,8 +85,9 @@ class CodecRule {
   /// kGather: adds the buffers of WireSlice::all.  Without this call they do not exist.
   virtual void add_gathered(SetupBuilder& /*builder*/) const {}
 
-  /// The contraction of one rank's form of a change of parameters for which the codec has no state
-  /// of earlier changes.  nullopt, for any model, if the form does not approximate its values.
+  /// A bound on the error with which one rank's change of parameters is encoded if the codec has no
+  /// state of earlier changes.  nullopt, for any model, if the form does not approximate its
+  /// values.
   virtual std::optional<Contraction> contraction(const ModelShape& /*model*/) const {
     return std::nullopt;
   }
@@ -108,8 +110,8 @@ struct ExchangeTraits {
   /// are fewer than n.
   Rank training_ranks = std::numeric_limits<Rank>::max();
   Symmetry symmetry{};  // as Planner::symmetry
-  Step period = 1;      // number of steps after which its programs repeat
-  Rank hosts = 0;       // hosts whose ranks sum among themselves first; 0: none do
+  Step period = 1;      // number of steps after which the exchange's programs repeat
+  Rank hosts = 0;       // number of hosts whose ranks sum among themselves first; 0: none do
   /// The number of the shard that start() leaves on this rank, summed over all ranks, and that
   /// finish() sends to the other ranks; empty if the exchange leaves no shard.
   std::optional<Rank> own_shard{};
@@ -127,9 +129,9 @@ class ExchangeRule {
   /// Whether the exchange cuts slices into shards without regard to tensor borders.
   virtual bool cuts() const { return false; }
 
-  /// The result of asymmetry_of() for the graph over which the exchange averages.  Empty if the
-  /// graph is symmetric or the exchange does not check it.
-  virtual std::string asymmetry(const PlanInput& /*input*/) const { return {}; }
+  /// The result of asymmetry_text_of() for the graph over which the exchange averages.  Empty if
+  /// the graph is symmetric or the exchange does not check it.
+  virtual std::string asymmetry_text(const PlanInput& /*input*/) const { return {}; }
 
   /// Whether the exchange can combine wire forms in this way.  Every exchange can sum; the other
   /// ways need the forms of all ranks in one place.
@@ -146,9 +148,9 @@ class ExchangeRule {
   /// Appends the half that sends this rank's part.  It is called only in worlds of several ranks.
   virtual void start(const WireSlice& wire_slice, Program& program) const = 0;
 
-  /// Appends the half that ends the exchange.  After it, WireSlice::mine holds the combination of
-  /// the ranks, whose number is ExchangeTraits::divisor, or WireSlice::all holds the forms of all
-  /// ranks.
+  /// Appends the half that ends the exchange.  After it, WireSlice::mine holds the combined forms
+  /// of the ranks, such as a sum that ExchangeTraits::divisor turns into a mean, or WireSlice::all
+  /// holds the forms of all ranks.
   virtual void finish(const WireSlice& wire_slice, Program& program) const = 0;
 
   /// The predicted time of both halves for a payload of `bytes` that is alone on the network.
@@ -160,8 +162,8 @@ class ExchangeRule {
   }
 
   /// The time of both halves for wire forms of `bytes` per rank that are combined as `how` says.
-  virtual Picoseconds time_of_forms(const PlanInput& input, std::int64_t bytes,
-                                    Combination /*how*/) const {
+  virtual Picoseconds time_of_wire_forms(const PlanInput& input, std::int64_t bytes,
+                                         Combination /*how*/) const {
     return time(input, bytes);
   }
 
@@ -172,7 +174,7 @@ class ExchangeRule {
 
 /// An exchange and the codec of its slices.  A world of one rank exchanges nothing and therefore
 /// encodes nothing.
-struct CodedExchange {
+struct ExchangeWithCodec {
   const ExchangeRule& exchange;
   const CodecRule& codec;
 };
@@ -181,10 +183,10 @@ struct CodedExchange {
 class StrategyProgram : public Program {
  public:
   StrategyProgram(const PlanInput& input, const Setup& setup, ProgramContext context,
-                  const CodedExchange& transfer)
+                  const ExchangeWithCodec& transfer)
       : Program(input, setup, std::move(context)), transfer_(transfer) {}
 
-  const CodedExchange& transfer() const { return transfer_; }
+  const ExchangeWithCodec& transfer() const { return transfer_; }
   ExchangeTraits exchange_traits() const { return transfer_.exchange.traits(input()); }
 
   /// Appends the kernels of ExchangeRule::prepare, in worlds of several ranks.
@@ -204,7 +206,7 @@ class StrategyProgram : public Program {
   void finish_average(const Slice& slice);
 
  private:
-  CodedExchange transfer_;
+  ExchangeWithCodec transfer_;
 };
 
 /// Decides what is exchanged, gradients or parameters, and how the result is applied.
@@ -219,9 +221,9 @@ class UpdateRule {
 
   /// The number of the exchange in step `step`, from 0 on; 0 in a step without an exchange.  A
   /// topology with a period uses this number as its step.
-  virtual Step exchange_in(Step step) const { return step; }
+  virtual Step exchange_number_in(Step step) const { return step; }
 
-  /// The number of steps after which variant() repeats and exchange_in() has advanced.
+  /// The number of steps after which variant() repeats and exchange_number_in() has advanced.
   virtual Step interval() const { return 1; }
 
   /// The symmetry of the plans under an exchange with these traits, as Planner::symmetry: the part
@@ -268,20 +270,20 @@ class PlanWriter {
   void compute() { update_.compute(program_); }
   void start(const Bucket& bucket, std::int32_t priority = 0);
   void finish(const Bucket& bucket, std::int32_t priority = 0);
-  /// With loss scaling or clipping, the updates are delayed until apply_waiting(), in this order,
-  /// because they depend on the gradients of all buckets.
+  /// With loss scaling or clipping, the updates are delayed until apply_delayed_updates(), in this
+  /// order, because they depend on the gradients of all buckets.
   void apply(const Bucket& bucket, std::int32_t priority = 0);
 
   /// Starts, finishes and applies every bucket by itself.
   void synchronize();
 
   /// Appends the delayed updates.  Called once, after the schedule.
-  void apply_waiting();
+  void apply_delayed_updates();
 
   const StrategyProgram& program() const { return program_; }
 
  private:
-  struct Waiting {
+  struct DelayedUpdate {
     Bucket bucket;
     std::int32_t priority = 0;
     bool finishes = false;
@@ -292,7 +294,7 @@ class PlanWriter {
 
   StrategyProgram& program_;
   const UpdateRule& update_;
-  std::vector<Waiting> waiting_;  // the delayed updates
+  std::vector<DelayedUpdate> delayed_updates_;  // the delayed updates
 };
 
 /// The order in which the communicators of a schedule issue, and their credit.
@@ -304,15 +306,16 @@ struct IssuePolicy {
 /// The parts of tensors that lie in the slice, without the padding between them.
 std::vector<Slice> tensors_in(const Slice& slice, const Program& program);
 
-/// The begin and the end of each such part, counted from the slice's begin.
-std::vector<double> borders_in(const Slice& slice, const Program& program);
+/// The begin and the end of each part that tensors_in() returns, in elements from the slice's
+/// begin.
+std::vector<double> tensor_borders_in(const Slice& slice, const Program& program);
 
 /// The slice of `buffer` that has the same range as `slice`.
-Slice range_in(std::string_view buffer, const Slice& slice, const Program& program);
+Slice same_range_in(std::string_view buffer, const Slice& slice, const Program& program);
 
 /// The slice for the copies of `mine` from all ranks, in a buffer that CodecRule::add_gathered
 /// adds; empty if it added none.
-Slice gathered_in(std::string_view buffer, const Slice& mine, const Program& program);
+Slice gathered_slice_in(std::string_view buffer, const Slice& mine, const Program& program);
 
 /// The schedule's buckets that lie in `bucket`, which may be a join of several.
 std::vector<Bucket> buckets_in(const Bucket& bucket, const Program& program);

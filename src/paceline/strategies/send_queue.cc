@@ -14,7 +14,7 @@ namespace paceline::strategies {
 namespace {
 
 struct IssuedPieces {
-  std::vector<std::size_t> order;  // of their starts
+  std::vector<std::size_t> order;  // indices of the pieces, in the order of their starts
   std::vector<Picoseconds> ends;   // ends of the pieces, in that order
 };
 
@@ -45,7 +45,7 @@ IssuedPieces simulate_issue(const std::vector<QueuedPiece>& pieces,
       queue.issue(*next);
       started.push_back(piece_of(*next));
       const std::int64_t bytes = pieces[started.back()].bytes;
-      const Picoseconds start = time.one_by_one() ? 0 : time.start(bytes);
+      const Picoseconds start = time.is_one_by_one() ? 0 : time.start(bytes);
       wire.add(now, start, time(bytes) - start);
       continue;
     }

@@ -13,7 +13,7 @@ namespace paceline::strategies {
 /// A piece of a gradient that waits to be sent.
 struct QueuedPiece {
   Picoseconds ready = 0;
-  std::int32_t priority = 0;  // smaller goes first; of equal ones the earlier piece
+  std::int32_t priority = 0;  // smaller goes first; on a tie the earlier piece does
   std::int64_t bytes = 0;
 };
 

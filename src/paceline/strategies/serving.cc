@@ -26,9 +26,9 @@ std::uint64_t djb2(std::string_view text) {
   return hash;
 }
 
-/// By bucket: its index among all buckets sorted by the name of their first parameter.  Servers
-/// that identify parameters by name number the buckets in this order.
-std::vector<std::size_t> places_by_name(const Program& program) {
+/// Returns, for each bucket, its index among all buckets sorted by the name of their first
+/// parameter.  Servers that identify parameters by name number the buckets in this order.
+std::vector<std::size_t> bucket_order_by_name(const Program& program) {
   const auto name = [&](std::size_t bucket) -> const std::string& {
     const ParameterId first = program.buckets()[bucket].parameters.front();
     return program.input().model.parameters[index_of(first)].name;
@@ -49,7 +49,8 @@ struct Cut {
   Partition partition;
 };
 
-std::vector<Cut> cut(const ServingOptions& serving, const Roles& roles, const Program& program) {
+std::vector<Cut> cut(const ServingOptions& serving, const ServerRoles& roles,
+                     const Program& program) {
   const std::int64_t size = size_of(program.input().model.dtype);
   const Elements longest = serving.partition.longest(
       program.buckets(), kAlignmentBytes / size * roles.hosts.local, static_cast<double>(size));
@@ -112,7 +113,7 @@ Servers assign(const ServingOptions& serving, const std::vector<Cut>& cuts, std:
                const Program& program) {
   switch (serving.assign) {
     case Assignment::kHash:
-      return by_hash(cuts, places_by_name(program), servers);
+      return by_hash(cuts, bucket_order_by_name(program), servers);
     case Assignment::kSize:
       return by_size(cuts, servers);
     case Assignment::kRoundRobin:
@@ -122,7 +123,7 @@ Servers assign(const ServingOptions& serving, const std::vector<Cut>& cuts, std:
 }
 
 std::vector<Partition> make_partitions(const ServingOptions& serving, const Program& program) {
-  const Roles roles = roles_of(serving, program.input());
+  const ServerRoles roles = roles_of(serving, program.input());
   const std::vector<Cut> cuts = cut(serving, roles, program);
   const auto servers = static_cast<std::size_t>(roles.servers);
   const Servers chosen = assign(serving, cuts, servers, program);
@@ -139,7 +140,7 @@ std::vector<Partition> make_partitions(const ServingOptions& serving, const Prog
   return all;
 }
 
-Roles colocated_roles(const ServingOptions& serving, const PlanInput& input) {
+ServerRoles colocated_roles(const ServingOptions& serving, const PlanInput& input) {
   const Rank world = input.world;
   if (serving.servers > world) {
     throw UsageError(fmt::format("ps: {} servers on {} colocated ranks; at most one a rank",
@@ -150,7 +151,7 @@ Roles colocated_roles(const ServingOptions& serving, const PlanInput& input) {
           .hosts = hosts_of(input, world, serving.local, "ps")};
 }
 
-Roles roles_apart(const ServingOptions& serving, const PlanInput& input) {
+ServerRoles roles_apart(const ServingOptions& serving, const PlanInput& input) {
   const Rank world = input.world;
   const Rank servers = serving.servers == 0 ? world / 2 : serving.servers;
   if (serving.servers == 0 && world % 2 != 0) {
@@ -172,21 +173,23 @@ Roles roles_apart(const ServingOptions& serving, const PlanInput& input) {
 
 }  // namespace
 
-Rank Roles::copies() const {
+Rank ServerRoles::copies() const {
   const bool colocated = first_server == 0;
   return colocated && hosts.local == 1 ? hosts.count - 1 : hosts.count;
 }
 
-bool Roles::needs_push() const { return first_server > 0 || hosts.local == 1 || hosts.count > 1; }
+bool ServerRoles::needs_push() const {
+  return first_server > 0 || hosts.local == 1 || hosts.count > 1;
+}
 
-Symmetry Roles::pure_worker_symmetry() const {
+Symmetry ServerRoles::pure_worker_symmetry() const {
   const Rank local = hosts.local;
   const Rank serving = first_server > 0 ? 0 : servers;
   const Rank first = (serving + local - 1) / local * local;
   return {.first = first, .count = workers - first, .block = local, .in_any_order = true};
 }
 
-Roles roles_of(const ServingOptions& serving, const PlanInput& input) {
+ServerRoles roles_of(const ServingOptions& serving, const PlanInput& input) {
   if (input.world == 1) {
     return {};
   }
@@ -220,8 +223,8 @@ std::vector<Partition> partitions_of(const ServingOptions& serving, const Slice&
   return inside;
 }
 
-std::vector<Piece> pieces_of(const Partition& part, const Roles& roles) {
-  std::vector<Piece> pieces;
+std::vector<PartitionShard> pieces_of(const Partition& part, const ServerRoles& roles) {
+  std::vector<PartitionShard> pieces;
   const Elements count = part.count / roles.hosts.local;
   for (Rank place = 0; roles.needs_push() && place < roles.hosts.local; ++place) {
     const Elements at = place * count;

@@ -34,7 +34,7 @@ struct ServingOptions {
   PartitionLimit partition;
 };
 
-struct Roles {
+struct ServerRoles {
   Rank workers = 1, servers = 1, first_server = 0;
   Hosts hosts;  // the hosts of the workers
 
@@ -50,7 +50,7 @@ struct Roles {
 };
 
 /// Divides the ranks of `input` into workers and servers.  Throws UsageError if that is impossible.
-Roles roles_of(const ServingOptions& serving, const PlanInput& input);
+ServerRoles roles_of(const ServingOptions& serving, const PlanInput& input);
 
 /// A partition of the layout of values and the server that owns it; `inbox` is the offset of the
 /// first sender's copy at the owner.
@@ -60,8 +60,8 @@ struct Partition {
   Elements inbox = 0;
 };
 
-/// The shard of a partition that the workers with one local rank send.
-struct Piece {
+/// The shard of a partition that the workers with the local rank `place` send.
+struct PartitionShard {
   Elements begin = 0, count = 0;
   Elements inbox = 0;
   Rank place = 0;
@@ -74,6 +74,6 @@ const std::vector<Partition>& all_partitions(const ServingOptions& serving, Prog
 std::vector<Partition> partitions_of(const ServingOptions& serving, const Slice& slice,
                                      Program& program);
 
-std::vector<Piece> pieces_of(const Partition& part, const Roles& roles);
+std::vector<PartitionShard> pieces_of(const Partition& part, const ServerRoles& roles);
 
 }  // namespace paceline::strategies

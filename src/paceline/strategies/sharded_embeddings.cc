@@ -21,7 +21,7 @@ constexpr auto kLookups = "lookups";  // name of the communicator
 
 class ShardedEmbeddings final : public Planner {
  public:
-  ShardedEmbeddings(const EmbeddingJob& job, std::unique_ptr<Planner> dense, Rows rows)
+  ShardedEmbeddings(const EmbeddingJob& job, std::unique_ptr<Planner> dense, RowExchange rows)
       : job_(job), map_(job), dense_(std::move(dense)), rows_(rows) {
     check_job(job);
   }
@@ -42,7 +42,7 @@ class ShardedEmbeddings final : public Planner {
       }
     }
     self(input).add_buffers(input.model.dtype, setup);
-    if (rows_ == Rows::kServed) {
+    if (rows_ == RowExchange::kServed) {
       const Rank members = job_.first_server() + job_.servers;
       setup.communicators.push_back({.name = kLookups,
                                      .members = Members::spaced(0, members),
@@ -83,12 +83,12 @@ class ShardedEmbeddings final : public Planner {
  private:
   bool trains(const PlanInput& input) const { return input.rank < job_.trainers; }
   EmbeddingRank self(const PlanInput& input) const {
-    return {job_, input.rank, rows_ == Rows::kServed};
+    return {job_, input.rank, rows_ == RowExchange::kServed};
   }
   bool holds_rows(Rank server) const { return map_.rows_of(server) > 0; }
 
   void check_world(const PlanInput& input) const {
-    if (rows_ == Rows::kServed && input.world != job_.ranks()) {
+    if (rows_ == RowExchange::kServed && input.world != job_.ranks()) {
       throw UsageError(fmt::format(
           "{} are {} ranks, and there are {}",
           job_.colocated
@@ -158,19 +158,19 @@ class ShardedEmbeddings final : public Planner {
     std::vector<Message> all;
     for (const Rank server : servers) {
       const Rank slice = replicated() ? rank % job_.servers : server;
-      all.push_back({rank_of(server), me.for_server(program.setup(), what, slice)});
+      all.push_back({rank_of(server), me.slice_for_server(program.setup(), what, slice)});
     }
     return all;
   }
 
   void train(Program& program, Variant variant) const {
     const PlanInput& input = program.input();
-    const auto numbers = numbers_of(job_, input.rank);
+    const auto numbers = encode_job(job_, input.rank);
     program.kernel(
         "deduplicate", {},
         {{all(program, kLookupIds)}, {all(program, kLookupIndex)}, {all(program, kBagOffsets)}},
         numbers);
-    if (rows_ == Rows::kServed) {
+    if (rows_ == RowExchange::kServed) {
       job_.colocated ? swap_rows(program, variant) : look_up(program);
     }
     program.kernel(
@@ -188,7 +188,7 @@ class ShardedEmbeddings final : public Planner {
                           {all(program, kLookupIndex)},
                           {all(program, kBagOffsets)}},
                          {{all(program, kLookupGradients)}}, numbers);
-          if (rows_ == Rows::kServed) {
+          if (rows_ == RowExchange::kServed) {
             job_.colocated ? swap_gradients(program) : push(program);
           }
         });
@@ -229,7 +229,7 @@ class ShardedEmbeddings final : public Planner {
     std::vector<Message> all;
     for (Rank trainer = 0; me.serves() && trainer < job_.trainers; ++trainer) {
       if (trainer != program.input().rank && (!answering || answers(me.server(), trainer))) {
-        all.push_back({trainer, me.for_trainer(program.setup(), what, trainer)});
+        all.push_back({trainer, me.slice_for_trainer(program.setup(), what, trainer)});
       }
     }
     return all;
@@ -240,20 +240,20 @@ class ShardedEmbeddings final : public Planner {
   Access table(Program& program, Variant variant) const {
     const Access rows{all(program, kTableRows), slack_in(variant)};
     if (variant == 0) {
-      program.kernel("draw_rows", {}, {rows}, numbers_of(job_, self(program.input()).server()));
+      program.kernel("draw_rows", {}, {rows}, encode_job(job_, self(program.input()).server()));
     }
     return rows;
   }
 
   void look_up_for(Program& program, const Access& table, Rank trainer) const {
     const EmbeddingRank me = self(program.input());
-    const Slice ids = me.for_trainer(program.setup(), kIds, trainer);
-    const Slice rows = me.for_trainer(program.setup(), kRows, trainer);
-    program.kernel("lookup", {table, {ids}}, {{rows}}, numbers_of(job_, me.server()));
+    const Slice ids = me.slice_for_trainer(program.setup(), kIds, trainer);
+    const Slice rows = me.slice_for_trainer(program.setup(), kRows, trainer);
+    program.kernel("lookup", {table, {ids}}, {{rows}}, encode_job(job_, me.server()));
   }
 
-  /// Receives every message in a separate exchange, so that no trainer waits for a slower one's
-  /// lookup.
+  /// Appends the work of a server.  It receives every message in a separate exchange, so that no
+  /// trainer's lookup waits for a slower trainer.
   void serve(Program& program, Variant variant) const {
     const auto on = communicator_named(program.setup(), kLookups);
     const Access rows = table(program, variant);
@@ -323,10 +323,10 @@ class ShardedEmbeddings final : public Planner {
     std::vector<Access> reads{table}, writes{table};
     for (Rank trainer = from; trainer < end; ++trainer) {
       for (const BufferPair& what : {kIds, kRowGradients}) {
-        reads.push_back({me.for_trainer(program.setup(), what, trainer)});
+        reads.push_back({me.slice_for_trainer(program.setup(), what, trainer)});
       }
     }
-    if (job_.state_of_row() > 0) {
+    if (job_.optimizer_values_per_row() > 0) {
       reads.push_back({all(program, kTableState), table.slack});
       writes.push_back(reads.back());
     }
@@ -334,19 +334,19 @@ class ShardedEmbeddings final : public Planner {
       writes.push_back({all(program, kTableGradients), table.slack});
     }
     program.kernel(job_.dense_gradients ? "update_all_rows" : "update_rows", std::move(reads),
-                   std::move(writes), numbers_of(job_, me.server()));
+                   std::move(writes), encode_job(job_, me.server()));
   }
 
   EmbeddingJob job_;
   TableMap map_;
   std::unique_ptr<Planner> dense_;
-  Rows rows_;
+  RowExchange rows_;
 };
 
 }  // namespace
 
 std::unique_ptr<Planner> make_sharded_embeddings(const EmbeddingJob& job,
-                                                 std::unique_ptr<Planner> dense, Rows rows) {
+                                                 std::unique_ptr<Planner> dense, RowExchange rows) {
   return std::make_unique<ShardedEmbeddings>(job, std::move(dense), rows);
 }
 

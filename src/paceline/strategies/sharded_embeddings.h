@@ -21,7 +21,7 @@ inline constexpr std::string_view kLookupIndex = "lookup_index";
 
 /// Whether embedding rows are exchanged.  If they are not, every trainer pools rows that no server
 /// sends, which measures compute alone.
-enum class Rows : std::uint8_t { kServed, kAbsent };
+enum class RowExchange : std::uint8_t { kServed, kAbsent };
 
 /// Plans embedding tables on servers in addition to any data-parallel strategy for the other
 /// parameters (`dense`), which only the trainers perform.
@@ -52,6 +52,6 @@ enum class Rows : std::uint8_t { kServed, kAbsent };
 /// NeurIPS 2013 (bounded staleness); Niu et al., NeurIPS 2011 (Hogwild); Ivchenko et al., RecSys
 /// 2022 (TorchRec: tables on trainers, all-to-all).
 std::unique_ptr<Planner> make_sharded_embeddings(const EmbeddingJob& job,
-                                                 std::unique_ptr<Planner> dense, Rows rows);
+                                                 std::unique_ptr<Planner> dense, RowExchange rows);
 
 }  // namespace paceline::strategies

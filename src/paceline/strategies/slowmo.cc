@@ -32,8 +32,8 @@ class SlowMo final : public PeriodicRule {
   bool divides_by_rate() const override { return true; }
 
   void extend(const ExchangeRule&, SetupBuilder& builder) const override {
-    builder.add_like_values(kAnchor, Initial::kParameters);
-    builder.add_like_values(kSlowMomentum);
+    builder.add_buffer_like_values(kAnchor, InitialValue::kParameters);
+    builder.add_buffer_like_values(kSlowMomentum);
   }
 
   void apply(const Bucket& bucket, StrategyProgram& program) const override {
@@ -41,7 +41,7 @@ class SlowMo final : public PeriodicRule {
       return;
     }
     const auto twin = [&](std::string_view name) {
-      return Access{range_in(name, bucket.values, program)};
+      return Access{same_range_in(name, bucket.values, program)};
     };
     const Access rate{whole(program.setup(), kLearningRate)};
     program.kernel("slow_momentum", {twin(kAnchor), twin(kSlowMomentum), {bucket.values}, rate},

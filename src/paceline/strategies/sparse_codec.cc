@@ -12,9 +12,9 @@
 namespace paceline::strategies {
 namespace {
 
-std::string values_in(std::string_view name) { return fmt::format("{}_values", name); }
+std::string values_buffer_name(std::string_view name) { return fmt::format("{}_values", name); }
 
-std::string places_in(std::string_view name) { return fmt::format("{}_places", name); }
+std::string indices_buffer_name(std::string_view name) { return fmt::format("{}_places", name); }
 
 /// The number of elements of the bucket's tensors that lie before `end`.  The padding between
 /// tensors does not count.
@@ -41,10 +41,10 @@ void SparseCodec::add_selection(std::string_view name, SetupBuilder& builder,
   const ModelShape& model = builder.input().model;
   Elements kept = 0;
   for (const Bucket& bucket : builder.buckets()) {
-    kept += copies * kept_of(bucket, model);
+    kept += copies * selected_count(bucket, model);
   }
-  builder.add_buffer({.name = values_in(name), .dtype = model.dtype, .elements = kept});
-  builder.add_buffer({.name = places_in(name), .dtype = DType::kI32, .elements = kept});
+  builder.add_buffer({.name = values_buffer_name(name), .dtype = model.dtype, .elements = kept});
+  builder.add_buffer({.name = indices_buffer_name(name), .dtype = DType::kI32, .elements = kept});
 }
 
 SparseCodec::Selection SparseCodec::selection(std::string_view name, const Slice& slice,
@@ -53,10 +53,10 @@ SparseCodec::Selection SparseCodec::selection(std::string_view name, const Slice
   const std::size_t number = program.bucket_at(slice.begin);
   Elements before = 0;
   for (std::size_t i = 0; i < number; ++i) {
-    before += kept_of(program.buckets()[i], model);
+    before += selected_count(program.buckets()[i], model);
   }
   const Bucket& bucket = program.buckets()[number];
-  const Elements kept = kept_of(bucket, model);
+  const Elements kept = selected_count(bucket, model);
   const Elements all = elements_before(bucket.values.begin + bucket.values.count, bucket, program);
   const auto share = [&](Elements end) {
     return kept * elements_before(end, bucket, program) / all;
@@ -66,7 +66,7 @@ SparseCodec::Selection SparseCodec::selection(std::string_view name, const Slice
   const auto in = [&](const std::string& buffer) {
     return Slice{buffer_named(program.setup(), buffer), before + begin, count};
   };
-  return {.values = in(values_in(name)), .places = in(places_in(name))};
+  return {.values = in(values_buffer_name(name)), .places = in(indices_buffer_name(name))};
 }
 
 std::vector<WireSlice> SparseCodec::selected_slices(const Slice& slice, const Selection& mine,
@@ -106,8 +106,9 @@ void SparseCodec::scatter(const Selection& selected, const Slice& slice, Program
   program.kernel("scatter", std::move(reads), {{slice}});
 }
 
-/// The number of values that the bucket sends.  The padding between tensors does not count.
-Elements SparseCodec::kept_of(const Bucket& bucket, const ModelShape& model) const {
+/// Returns the number of values of the bucket that are sent.  The padding between tensors does not
+/// count.
+Elements SparseCodec::selected_count(const Bucket& bucket, const ModelShape& model) const {
   Elements elements = 0;
   for (const ParameterId id : bucket.parameters) {
     elements += model.parameters[index_of(id)].elements;

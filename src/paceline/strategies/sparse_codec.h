@@ -59,7 +59,7 @@ class SparseCodec : public CodecRule {
   static void scatter(const Selection& selected, const Slice& slice, Program& program);
 
  private:
-  Elements kept_of(const Bucket& bucket, const ModelShape& model) const;
+  Elements selected_count(const Bucket& bucket, const ModelShape& model) const;
 
   std::string_view name_;
   Combination how_;

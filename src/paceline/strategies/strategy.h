@@ -60,7 +60,7 @@ struct OptionInfo {
   /// before the option existed keep their key.
   bool implied = false;
   bool positive = false;  // the option is a number, and 0 is rejected
-  /// With a value other than the default, ranks are equal after no step.
+  /// With a value other than the default, the ranks' parameters are not equal after any step.
   bool apart = false;
   bool of_codec = false;  // an option of an exchange that has an effect only with a codec
 };

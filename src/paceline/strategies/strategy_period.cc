@@ -12,7 +12,7 @@ constexpr int kLayers = 8;
 
 /// The strategy with one bucket per tensor.  The schedule does not change the steps in which ranks
 /// exchange, and some schedules need times to make their buckets.
-StrategySpec by_tensor(StrategySpec strategy) {
+StrategySpec with_bucket_per_tensor(StrategySpec strategy) {
   if (strategy.schedule.row != nullptr) {
     strategy.schedule = parse_strategy("wfbp").schedule;
   }
@@ -27,7 +27,7 @@ Step period_of(const StrategySpec& strategy, Rank world, const plan::RanksPerHos
   }
   PlanInput input = smallest_job(world, kLayers);
   input.local_world = hosts;
-  return plan::period_of_work(*make_planner(by_tensor(strategy)), input);
+  return plan::period_of_work(*make_planner(with_bucket_per_tensor(strategy)), input);
 }
 
 }  // namespace paceline::strategies

@@ -36,8 +36,8 @@ class TopK final : public SparseCodec {
                                      const Program& program) const override {
     const Selection mine = selection(kMine, slice, program);
     return selected_slices(slice, mine,
-                           {gathered_in("topk_all_values", mine.values, program),
-                            gathered_in("topk_all_places", mine.places, program)},
+                           {gathered_slice_in("topk_all_values", mine.values, program),
+                            gathered_slice_in("topk_all_places", mine.places, program)},
                            program);
   }
 

@@ -25,14 +25,14 @@ struct Neighbor {
 
 /// One node's row of the mixing matrix W in one step:
 ///   x <- self * x + sum of from[j].weight * (x of from[j].rank).
-struct Mixing {
+struct MixingRow {
   double self = 1;
   std::vector<Neighbor> from;
   std::vector<Rank> to;  // the nodes that receive this node's x
 };
 
 /// The nodes of a graph: ranks, or hosts.
-struct Nodes {
+struct GraphNodes {
   Rank count = 1;
   Rank local = 1;  // ranks per host, in rank order; 0: hosts have unequal sizes
 };
@@ -46,7 +46,7 @@ class Topology {
 
   /// The row of `node` in the mixing matrix of a step.  Rows of steps that lie a multiple of the
   /// period apart are equal.
-  virtual Mixing mixing(Rank node, Step step) const = 0;
+  virtual MixingRow mixing(Rank node, Step step) const = 0;
 
   /// The largest number of nodes that `node` receives from in one step.
   virtual std::size_t degree(Rank node) const;
@@ -57,11 +57,11 @@ class Topology {
 
   /// Describes the first row or column of W that does not sum to 1, with its sum; empty if all sum
   /// to 1, as in every built-in graph.
-  virtual std::string imbalance() const { return {}; }
+  virtual std::string imbalance_text() const { return {}; }
 
   /// Returns text that says why values only circulate, so that repeated averages never converge to
   /// a common value; empty if they converge, as in every built-in graph.
-  virtual std::string recurrence() const { return {}; }
+  virtual std::string recurrence_text() const { return {}; }
 };
 
 /// Returns the graph with the weights of push-sum: each node divides its value equally among itself
@@ -73,15 +73,15 @@ std::size_t largest_degree(const Topology& topology, Rank nodes);
 
 /// Describes the first two nodes that do not receive from each other with equal weights in this
 /// step, with the weights; empty if all do.
-std::string asymmetry_of(const Topology& topology, Rank nodes, Step step = 0);
+std::string asymmetry_text_of(const Topology& topology, Rank nodes, Step step = 0);
 
-using TopologyFactory = std::function<std::unique_ptr<const Topology>(const Nodes& nodes)>;
+using TopologyFactory = std::function<std::unique_ptr<const Topology>(const GraphNodes& nodes)>;
 
 struct TopologyRow {
   std::string_view name{};
   std::string_view parameter{};  // meaning of the text after the colon; empty: there is no
                                  // parameter
-  std::string_view fallback{};   // the parameter if none is given
+  std::string_view fallback{};   // the default parameter
   std::string_view summary{};
   std::string_view paper{};
   /// Throws UsageError for an invalid parameter.
@@ -103,7 +103,7 @@ class TopologyChoice {
 
   /// Makes the graph on these nodes.  Throws UsageError if it does not exist for them.  A single
   /// node has a graph without edges.
-  std::unique_ptr<const Topology> on(const Nodes& nodes) const;
+  std::unique_ptr<const Topology> on(const GraphNodes& nodes) const;
 
  private:
   std::string text_;

@@ -15,10 +15,10 @@ namespace paceline::strategies {
 namespace {
 
 /// The mixing matrix of the step multiplied by `matrix`.
-Matrix advanced(const Topology& topology, Step step, const Matrix& matrix) {
+Matrix after_mixing_step(const Topology& topology, Step step, const Matrix& matrix) {
   Matrix product(matrix.rows(), matrix.cols());
   for (Eigen::Index node = 0; node < matrix.rows(); ++node) {
-    const Mixing mixing = topology.mixing(static_cast<Rank>(node), step);
+    const MixingRow mixing = topology.mixing(static_cast<Rank>(node), step);
     product.row(node) = mixing.self * matrix.row(node);
     for (const Neighbor& from : mixing.from) {
       product.row(node) += from.weight * matrix.row(from.rank);
@@ -29,16 +29,16 @@ Matrix advanced(const Topology& topology, Step step, const Matrix& matrix) {
 
 Matrix identity(Rank nodes) { return Matrix::Identity(nodes, nodes); }
 
-class OfRanks final : public Topology {
+class RankTopology final : public Topology {
  public:
-  OfRanks(std::unique_ptr<const Topology> hosts, Rank local)
+  RankTopology(std::unique_ptr<const Topology> hosts, Rank local)
       : hosts_(std::move(hosts)), ranks_per_host_(local) {}
 
   Step period() const override { return hosts_->period(); }
 
-  Mixing mixing(Rank node, Step step) const override {
-    const Mixing host = hosts_->mixing(node / ranks_per_host_, step);
-    Mixing mixing;
+  MixingRow mixing(Rank node, Step step) const override {
+    const MixingRow host = hosts_->mixing(node / ranks_per_host_, step);
+    MixingRow mixing;
     mixing.self = host.self / ranks_per_host_;
     for (Rank place = 0; place < ranks_per_host_; ++place) {
       const Rank mine = node - node % ranks_per_host_ + place;
@@ -55,8 +55,8 @@ class OfRanks final : public Topology {
     return mixing;
   }
 
-  std::string imbalance() const override { return hosts_->imbalance(); }
-  std::string recurrence() const override { return hosts_->recurrence(); }
+  std::string imbalance_text() const override { return hosts_->imbalance_text(); }
+  std::string recurrence_text() const override { return hosts_->recurrence_text(); }
 
  private:
   std::unique_ptr<const Topology> hosts_;
@@ -66,13 +66,13 @@ class OfRanks final : public Topology {
 }  // namespace
 
 Matrix matrix_of(const Topology& topology, Rank nodes, Step step) {
-  return advanced(topology, step, identity(nodes));
+  return after_mixing_step(topology, step, identity(nodes));
 }
 
 Matrix product_of(const Topology& topology, Rank nodes, Step steps) {
   Matrix product = identity(nodes);
   for (Step step = 0; step < steps; ++step) {
-    product = advanced(topology, step, product);
+    product = after_mixing_step(topology, step, product);
   }
   return product;
 }
@@ -100,7 +100,7 @@ std::optional<Step> steps_to_consensus(const Topology& topology, Rank nodes, Ste
   Matrix product = identity(nodes);
   double before = distance_to_mean(product);
   for (Step step = 0; step < most_steps && before > kRounding; ++step) {
-    product = advanced(topology, step, product);
+    product = after_mixing_step(topology, step, product);
     const double after = distance_to_mean(product);
     if (after <= kExact * before) {
       return step + 1;
@@ -110,7 +110,7 @@ std::optional<Step> steps_to_consensus(const Topology& topology, Rank nodes, Ste
   return nodes == 1 ? std::optional<Step>(0) : std::nullopt;
 }
 
-std::string imbalance_of(const Matrix& matrix) {
+std::string imbalance_text_of(const Matrix& matrix) {
   constexpr double kTolerance = 1e-12;  // for the rounding of sums of doubles
   const Eigen::VectorXd rows = matrix.rowwise().sum(), columns = matrix.colwise().sum();
   for (Eigen::Index i = 0; i < rows.size(); ++i) {
@@ -126,7 +126,7 @@ std::string imbalance_of(const Matrix& matrix) {
   return {};
 }
 
-TopologyTraffic traffic_of(const Topology& topology, const Nodes& nodes, Step step) {
+TopologyTraffic traffic_of(const Topology& topology, const GraphNodes& nodes, Step step) {
   TopologyTraffic traffic;
   for (Rank node = 0; node < nodes.count; ++node) {
     const auto to = topology.mixing(node, step).to;
@@ -139,8 +139,9 @@ TopologyTraffic traffic_of(const Topology& topology, const Nodes& nodes, Step st
   return traffic;
 }
 
-std::unique_ptr<const Topology> of_ranks(std::unique_ptr<const Topology> hosts, Rank local) {
-  return std::make_unique<OfRanks>(std::move(hosts), local);
+std::unique_ptr<const Topology> rank_topology_of(std::unique_ptr<const Topology> hosts,
+                                                 Rank local) {
+  return std::make_unique<RankTopology>(std::move(hosts), local);
 }
 
 }  // namespace paceline::strategies

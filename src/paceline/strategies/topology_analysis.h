@@ -36,19 +36,19 @@ std::optional<Step> steps_to_consensus(const Topology& topology, Rank nodes, Ste
 
 /// Describes the first row or column that does not sum to 1 within 1e-12, with its sum; empty if
 /// all do.
-std::string imbalance_of(const Matrix& matrix);
+std::string imbalance_text_of(const Matrix& matrix);
 
 /// Counts of the messages of one step.
 struct TopologyTraffic {
   int messages = 0;       // sent by all nodes together
-  int between_hosts = 0;  // those to a node on another host
+  int between_hosts = 0;  // messages to a node on another host
   int most_sent = 0;      // the largest number sent by one node
 };
 
-TopologyTraffic traffic_of(const Topology& topology, const Nodes& nodes, Step step);
+TopologyTraffic traffic_of(const Topology& topology, const GraphNodes& nodes, Step step);
 
 /// The graph of ranks that is equivalent to hierarchical averaging: `hosts` is a graph of hosts
 /// with `local` ranks each, and every rank holds the mean of its host.
-std::unique_ptr<const Topology> of_ranks(std::unique_ptr<const Topology> hosts, Rank local);
+std::unique_ptr<const Topology> rank_topology_of(std::unique_ptr<const Topology> hosts, Rank local);
 
 }  // namespace paceline::strategies

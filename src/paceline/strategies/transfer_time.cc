@@ -15,15 +15,16 @@
 namespace paceline::strategies {
 namespace {
 
-/// One of the wire forms of a slice; `share` is its bytes per byte of the slice.
-struct Form {
+/// One encoded part of a slice.  `share` is its size divided by that of the slice, and `how` says
+/// how the ranks' parts are combined.
+struct WireFormSize {
   double share = 1;
   Combination how = Combination::kSum;
 };
 
-/// The wire forms of the whole model.  Those of a bucket are assumed to be proportional to its
-/// size.
-std::vector<Form> forms_of(const CodecRule& codec, PlanInput input) {
+/// Returns the encoded parts of the whole model.  The sizes of a bucket's parts are assumed to be
+/// proportional to the bucket's size.
+std::vector<WireFormSize> wire_forms_of(const CodecRule& codec, PlanInput input) {
   input.loss_scaling = false;
   SetupBuilder builder(input, one_group(input.model));
   codec.extend(input, builder);
@@ -33,7 +34,7 @@ std::vector<Form> forms_of(const CodecRule& codec, PlanInput input) {
     const Buffer& buffer = program.setup().buffers[index_of(one.buffer)];
     return static_cast<double>(one.count * size_of(buffer.dtype));
   };
-  std::vector<Form> forms;
+  std::vector<WireFormSize> forms;
   for (int round = 0; round < codec.rounds(input); ++round) {
     for (const WireSlice& wire_slice : codec.wire_slices(slice, round, program)) {
       forms.push_back({bytes_of(wire_slice.mine) / bytes_of(slice), wire_slice.format.combination});
@@ -42,21 +43,21 @@ std::vector<Form> forms_of(const CodecRule& codec, PlanInput input) {
   return forms;
 }
 
-const CodecRule& codec_of(const CodedExchange& transfer) {
+const CodecRule& codec_of(const ExchangeWithCodec& transfer) {
   const CodecRule* own = transfer.exchange.codec();
   return own == nullptr ? transfer.codec : *own;
 }
 
-/// The time of an exchange of these forms, as a function of the slice's bytes.  `exchange` must
-/// outlive the function.
-TransferTime::OfBytes time_on(PlanInput input, const ExchangeRule& exchange,
-                              const std::vector<Form>& forms) {
+/// Returns a function that predicts the time of exchanging a slice of a given number of bytes,
+/// which is encoded in the parts `forms`.  `exchange` must outlive the function.
+TransferTime::TimeOfBytes time_function_of(PlanInput input, const ExchangeRule& exchange,
+                                           const std::vector<WireFormSize>& forms) {
   return [input = std::make_shared<const PlanInput>(std::move(input)), &exchange,
           forms](std::int64_t bytes) {
     Picoseconds time = 0;
     for (const auto& [share, how] : forms) {
       const double crosses = std::ceil(share * static_cast<double>(bytes));
-      time += exchange.time_of_forms(*input, static_cast<std::int64_t>(crosses), how);
+      time += exchange.time_of_wire_forms(*input, static_cast<std::int64_t>(crosses), how);
     }
     return time;
   };
@@ -64,7 +65,7 @@ TransferTime::OfBytes time_on(PlanInput input, const ExchangeRule& exchange,
 
 }  // namespace
 
-TransferTime transfer_time(const PlanInput& input, const CodedExchange& transfer) {
+TransferTime transfer_time(const PlanInput& input, const ExchangeWithCodec& transfer) {
   if (input.world == 1) {
     return [](std::int64_t) { return Picoseconds{0}; };
   }
@@ -77,24 +78,24 @@ TransferTime transfer_time(const PlanInput& input, const CodedExchange& transfer
     };
   }
   const ExchangeRule& exchange = transfer.exchange;
-  const auto forms = forms_of(codec_of(transfer), input);
-  auto alone = time_on(input, exchange, forms);
+  const auto forms = wire_forms_of(codec_of(transfer), input);
+  auto alone = time_function_of(input, exchange, forms);
   if (input.alpha_beta->concurrent_collectives == 1) {
     return alone;
   }
   PlanInput start_ups = input;
-  start_ups.alpha_beta = start_up_times_of(*input.alpha_beta);
-  return {std::move(alone), time_on(std::move(start_ups), exchange, forms),
+  start_ups.alpha_beta = start_up_model_of(*input.alpha_beta);
+  return {std::move(alone), time_function_of(std::move(start_ups), exchange, forms),
           input.alpha_beta->concurrent_collectives};
 }
 
-double credit_bytes_per_byte(const PlanInput& input, const CodedExchange& transfer) {
+double payload_bytes_per_slice_byte(const PlanInput& input, const ExchangeWithCodec& transfer) {
   if (input.world == 1) {
     return 1;
   }
   const bool gathers = transfer.exchange.codec() == nullptr;
   double share = 0;
-  for (const Form& form : forms_of(codec_of(transfer), input)) {
+  for (const WireFormSize& form : wire_forms_of(codec_of(transfer), input)) {
     share += form.share * (gathers && form.how == Combination::kGather ? input.world : 1);
   }
   return share;

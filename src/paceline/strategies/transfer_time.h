@@ -12,13 +12,13 @@
 
 namespace paceline::strategies {
 
-struct CodedExchange;
+struct ExchangeWithCodec;
 
 /// The predicted time of the transfer of a slice, as a function of its bytes, and the effect of
 /// simultaneous transfers.
 class TransferTime {
  public:
-  using OfBytes = std::function<Picoseconds(std::int64_t bytes)>;
+  using TimeOfBytes = std::function<Picoseconds(std::int64_t bytes)>;
 
   /// A model in which slices are transferred one after the other.
   template <std::invocable<std::int64_t> Alone>
@@ -29,7 +29,7 @@ class TransferTime {
   /// A model in which up to `concurrent_collectives` slices are transferred at once (0: all that
   /// are ready).  Each first takes its own start-up time `start`; after that, they share the
   /// bandwidth.
-  TransferTime(OfBytes alone, OfBytes start, std::int32_t concurrent_collectives)
+  TransferTime(TimeOfBytes alone, TimeOfBytes start, std::int32_t concurrent_collectives)
       : alone_(std::move(alone)),
         start_(std::move(start)),
         concurrent_collectives_(concurrent_collectives) {}
@@ -41,21 +41,22 @@ class TransferTime {
   /// are transferred at once.
   Picoseconds start(std::int64_t bytes) const { return start_(bytes); }
 
-  bool one_by_one() const { return concurrent_collectives_ == 1; }
+  bool is_one_by_one() const { return concurrent_collectives_ == 1; }
   std::int32_t concurrent_collectives() const { return concurrent_collectives_; }
 
  private:
-  OfBytes alone_, start_;
+  TimeOfBytes alone_, start_;
   std::int32_t concurrent_collectives_ = 1;
 };
 
-/// The predicted time of a slice's exchange, in the codec's form, by the alpha-beta model of the
-/// input.  The returned function throws UsageError if the input has no such model.  The parts of
-/// `transfer` must outlive it.
-TransferTime transfer_time(const PlanInput& input, const CodedExchange& transfer);
+/// Returns a function that predicts, from a slice's bytes, the time of its exchange in the codec's
+/// form, by the alpha-beta model of the input.  The function throws UsageError if the input has no
+/// such model.  The parts of `transfer` must outlive it.
+TransferTime transfer_time(const PlanInput& input, const ExchangeWithCodec& transfer);
 
-/// The number of bytes that count against the credit for each byte of a slice: those of the codec's
-/// forms in all rounds, and of all ranks where forms are gathered.
-double credit_bytes_per_byte(const PlanInput& input, const CodedExchange& transfer);
+/// Returns the ratio of the payload that counts against the credit to the bytes of a slice.  The
+/// payload is that of the codec's forms in all rounds; where forms are gathered, those of all ranks
+/// count.
+double payload_bytes_per_slice_byte(const PlanInput& input, const ExchangeWithCodec& transfer);
 
 }  // namespace paceline::strategies

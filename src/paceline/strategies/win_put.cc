@@ -61,39 +61,39 @@ class WinPut final : public ExchangeRule {
     check_averages(*graph, kWinPut);
     neighbors_.add_inboxes(format, builder);
     for (std::size_t i = 0; i < graph->degree(input.rank); ++i) {
-      builder.add_like_values(window_name(i), Initial::kParameters, format.type);
+      builder.add_buffer_like_values(window_name(i), InitialValue::kParameters, format.type);
     }
     for (Step slot = 0; slot < slots_; ++slot) {
-      builder.add_like_values(slot_name(slot), Initial::kZero, format.type);
+      builder.add_buffer_like_values(slot_name(slot), InitialValue::kZero, format.type);
     }
-    builder.add_world_as_ready(kWindowCommunicator);
+    builder.add_as_ready_communicator(kWindowCommunicator);
   }
 
   void start(const WireSlice& wire_slice, Program& program) const override {
     const Slice& wire = wire_slice.mine;
-    const Mixing& mixing = neighbors_.mixing(program);
+    const MixingRow& mixing = neighbors_.mixing(program);
     const auto on = communicator_named(program.setup(), kWindowCommunicator);
     if (!mixing.to.empty()) {
-      const Slice slot = range_in(slot_name(program.phase() % slots_), wire, program);
+      const Slice slot = same_range_in(slot_name(program.phase() % slots_), wire, program);
       program.kernel("copy", {{wire}}, {{slot}}, {1});
       program.exchange(on, Neighbors::sends(mixing, slot), {});
     }
     for (std::size_t i = 0; i < mixing.from.size(); ++i) {
       const Slice arrived = Neighbors::received(wire, i, program);
       program.exchange(on, {}, {{mixing.from[i].rank, arrived}});
-      program.kernel("copy", {{arrived}}, {{range_in(window_name(i), wire, program)}}, {1});
+      program.kernel("copy", {{arrived}}, {{same_range_in(window_name(i), wire, program)}}, {1});
     }
   }
 
   void finish(const WireSlice& wire_slice, Program& program) const override {
     const Slice& wire = wire_slice.mine;
-    const Mixing& mixing = neighbors_.mixing(program);
+    const MixingRow& mixing = neighbors_.mixing(program);
     if (mixing.from.empty()) {
       return;  // the rank has no neighbors in this step
     }
     std::vector<Access> reads{{wire}};
     for (std::size_t i = 0; i < mixing.from.size(); ++i) {
-      reads.push_back({range_in(window_name(i), wire, program), kMaxAgeSteps});
+      reads.push_back({same_range_in(window_name(i), wire, program), kMaxAgeSteps});
     }
     program.kernel("linear", std::move(reads), {{wire}}, Neighbors::weights(mixing));
   }

@@ -18,7 +18,7 @@ constexpr std::string_view kShards = "gradient_shards";
 constexpr std::size_t kSlots = 2;
 constexpr Rank kMaxShardClasses = 256;
 
-/// The work with a rank's shards that both rules share.
+/// The part that zero-1 and zero-2 share: the work with a rank's shards.
 class ShardedUpdate : public UpdateRule {
  public:
   explicit ShardedUpdate(std::string_view name) : name_(name) {}
@@ -47,7 +47,7 @@ class ShardedUpdate : public UpdateRule {
     }
     builder.shard_optimizer(input.world == 1 ? 1 : exchange.traits(input).shards);
     if (input.clip_norm > 0 && input.world > 1) {
-      builder.add_world(kNormCommunicator);
+      builder.add_world_communicator(kNormCommunicator);
     }
   }
 
@@ -145,7 +145,7 @@ class Zero2 final : public ShardedUpdate {
       builder.add_buffer({.name = std::string(kShards),
                           .dtype = values.dtype,
                           .elements = values.elements / exchange.traits(input).shards});
-      builder.fold_gradients(kSlots);
+      builder.share_gradient_memory(kSlots);
     }
   }
 
@@ -176,7 +176,7 @@ class Zero2 final : public ShardedUpdate {
     if (program.input().world == 1) {
       return;
     }
-    std::vector<Access> sums;  // without the padding of buckets
+    std::vector<Access> sums;  // this rank's sums, without the padding of buckets
     for (const Bucket& bucket : program.buckets()) {
       const Slice shard = own_shard(bucket.values, program);
       const Slice sum = own_sum(bucket, program);

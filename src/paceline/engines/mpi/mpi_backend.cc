@@ -13,7 +13,8 @@
 namespace paceline::engines::mpi {
 namespace {
 
-// The size of a piece of a sum, which stays in a core's cache between the rounds of the algorithm.
+// An all-reduce is split into pieces of this size, so that a piece stays in a core's cache between
+// the rounds of MPI's algorithm.
 constexpr std::int64_t kSummedBytes = 4 << 20;
 
 }  // namespace
@@ -32,7 +33,7 @@ MpiBackend::WorkPtr MpiBackend::start(Call call) {
       .limit = call.timeout == c10d::kUnsetTimeout ? limits_.timeout : call.timeout,
       .failed = &communicator_->failed};
   if (communicator_->failed) {
-    std::rethrow_exception(after_failure(operation.what));
+    std::rethrow_exception(failed_communicator_error(operation.what));
   }
   Requests requests(communicator_->handle(), limits_.count, operation.what);
   try {

@@ -16,7 +16,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-struct Ended {
+struct EndedOperation {
   std::list<Operation> operation;  // has one element
   std::exception_ptr error;
 };
@@ -54,7 +54,7 @@ void check(int result, const std::string& what) {
                   std::string_view(text.data(), static_cast<std::size_t>(std::max(length, 0)))));
 }
 
-std::exception_ptr after_failure(const std::string& what) {
+std::exception_ptr failed_communicator_error(const std::string& what) {
   return std::make_exception_ptr(
       std::runtime_error(what + ": connection to a peer lost (an earlier operation failed)"));
 }
@@ -75,26 +75,26 @@ void Progress::add(Operation operation) {
     // `abort` may have run between the start of the requests and this call.
     const bool failed = operation.failed != nullptr && *operation.failed;
     if (!failed) {
-      flying_.push_back(std::move(operation));
+      in_flight_.push_back(std::move(operation));
       wake_.notify_one();
       return;
     }
     abandoned_.push_back(operation);
   }
-  operation.done(after_failure(operation.what));
+  operation.done(failed_communicator_error(operation.what));
 }
 
 bool Progress::poll() {
-  std::vector<Ended> ended;
+  std::vector<EndedOperation> ended;
   {
     const std::unique_lock lock(mutex_, std::try_to_lock);
     if (!lock) {
       return false;
     }
     const auto now = Clock::now();
-    for (auto it = flying_.begin(); it != flying_.end();) {
+    for (auto it = in_flight_.begin(); it != in_flight_.end();) {
       const auto next = std::next(it);
-      Ended end;
+      EndedOperation end;
       bool over = true;
       try {
         over = test(*it);
@@ -109,13 +109,13 @@ bool Progress::poll() {
         abandoned_.push_back(*it);
       }
       if (over || late) {
-        end.operation.splice(end.operation.end(), flying_, it);
+        end.operation.splice(end.operation.end(), in_flight_, it);
         ended.push_back(std::move(end));
       }
       it = next;
     }
   }
-  for (const Ended& end : ended) {
+  for (const EndedOperation& end : ended) {
     end.operation.front().done(end.error);
   }
   return !ended.empty();
@@ -125,11 +125,11 @@ void Progress::abort(const std::atomic<bool>& failed, const std::exception_ptr& 
   std::list<Operation> ended;
   {
     const std::lock_guard lock(mutex_);
-    for (auto it = flying_.begin(); it != flying_.end();) {
+    for (auto it = in_flight_.begin(); it != in_flight_.end();) {
       const auto next = std::next(it);
       if (it->failed == &failed) {
         abandoned_.push_back(*it);
-        ended.splice(ended.end(), flying_, it);
+        ended.splice(ended.end(), in_flight_, it);
       }
       it = next;
     }
@@ -146,8 +146,8 @@ void Progress::run() {
   while (true) {
     {
       std::unique_lock lock(mutex_);
-      if (flying_.empty()) {
-        wake_.wait(lock, [this] { return stop_ || !flying_.empty(); });
+      if (in_flight_.empty()) {
+        wake_.wait(lock, [this] { return stop_ || !in_flight_.empty(); });
         backoff.reset();
       }
       if (stop_) {
@@ -172,7 +172,7 @@ void Progress::stop() {
 
 bool Progress::holds_memory() const {
   const std::lock_guard lock(mutex_);
-  return !flying_.empty() || !abandoned_.empty();
+  return !in_flight_.empty() || !abandoned_.empty();
 }
 
 }  // namespace paceline::engines::mpi

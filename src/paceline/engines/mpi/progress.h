@@ -45,7 +45,7 @@ class Backoff {
 class Progress {
  public:
   /// Adds an operation.  If its communicator has failed, the operation ends at once, with
-  /// `after_failure`.
+  /// `failed_communicator_error`.
   void add(Operation operation);
 
   /// Tests every operation once and reports those that ended or whose limit has passed.  Returns
@@ -55,7 +55,7 @@ class Progress {
   /// kept until the process ends.
   bool poll();
 
-  /// Ends with `error` all operations of the flag `failed`, which must be set.
+  /// Ends, with `error`, all operations whose Operation::failed is `failed`.  The flag must be set.
   void abort(const std::atomic<bool>& failed, const std::exception_ptr& error);
 
   /// Polls until `stop`; while nothing is in flight, sleeps until it is woken.
@@ -68,13 +68,13 @@ class Progress {
  private:
   mutable std::mutex mutex_;
   std::condition_variable wake_;
-  std::list<Operation> flying_;
+  std::list<Operation> in_flight_;
   std::list<Operation> abandoned_;
   bool stop_ = false;
 };
 
 /// Returns the error of operation `what` on a communicator that has failed.
-std::exception_ptr after_failure(const std::string& what);
+std::exception_ptr failed_communicator_error(const std::string& what);
 
 /// Throws "connection to a peer lost (MPI: ...)" if an MPI call has failed.
 void check(int result, const std::string& what);

@@ -8,8 +8,8 @@ namespace paceline::engines {
 
 class Engine;
 
-/// Makes the engine NCCL as the CUDA wheel of PyTorch has it.  With PACELINE_WITH_NCCL
-/// nccl_engine.cc is compiled, otherwise no_nccl.cc, where it throws UsageError.
+/// Makes the engine NCCL as the CUDA wheel of PyTorch has it.  Throws UsageError in a build without
+/// PACELINE_WITH_NCCL, which compiles no_nccl.cc in place of nccl_engine.cc.
 std::unique_ptr<Engine> make_nccl_engine();
 bool nccl_is_built();
 /// Returns the version, as in "2.28.9"; empty without NCCL.

@@ -38,7 +38,7 @@ constexpr std::size_t kWithoutTokens = 6;  // JSON elements of a module without 
 
 /// The parts of a module's flops or bytes that are proportional to the number of tokens and to its
 /// square, at the network's default number of tokens.
-struct TokenTerms {
+struct TokenDependentCost {
   double linear = 0, square = 0;
 
   /// Returns the increase of the flops or bytes if there are `ratio` times the default number of
@@ -46,13 +46,13 @@ struct TokenTerms {
   double added(double ratio) const { return (ratio - 1) * (linear + (ratio + 1) * square); }
 };
 
-struct ModuleTerms {
-  TokenTerms flops, bytes;
+struct TokenDependentModuleCosts {
+  TokenDependentCost flops, bytes;
 };
 
-struct BuiltIn {
+struct BuiltInNetwork {
   NetworkShape shape;
-  std::vector<ModuleTerms> terms{};  // by ModuleId; empty: the network reads no text
+  std::vector<TokenDependentModuleCosts> terms{};  // by ModuleId; empty: the network reads no text
 };
 
 LayerKind kind_of(const Json& name) {
@@ -84,8 +84,8 @@ void add_module(const Json& module, NetworkShape& shape) {
   }
 }
 
-BuiltIn built_in(const std::string& name, const Json& network) {
-  BuiltIn result;
+BuiltInNetwork network_from_json(const std::string& name, const Json& network) {
+  BuiltInNetwork result;
   NetworkShape& shape = result.shape;
   shape.model.name = name;
   shape.leaf_calls = network.at("leaf_calls");
@@ -104,19 +104,19 @@ BuiltIn built_in(const std::string& name, const Json& network) {
   return result;
 }
 
-const std::vector<BuiltIn>& all_networks() {
-  static const std::vector<BuiltIn> all = [] {
-    std::vector<BuiltIn> read;
+const std::vector<BuiltInNetwork>& all_networks() {
+  static const std::vector<BuiltInNetwork> all = [] {
+    std::vector<BuiltInNetwork> read;
     const Json networks = Json::parse(kTrainedShapes);
     for (const auto& [name, network] : networks.items()) {
-      read.push_back(built_in(name, network));
+      read.push_back(network_from_json(name, network));
     }
     return read;
   }();
   return all;
 }
 
-/// The number of rows of the position embedding.
+/// The number of positions that the network can embed, which limits the number of tokens.
 Elements positions_of(const ModelShape& model) {
   const auto found = std::ranges::find_if(model.parameters, [](const ParameterShape& parameter) {
     return parameter.name.ends_with("position_embeddings.weight");
@@ -125,7 +125,7 @@ Elements positions_of(const ModelShape& model) {
   return found->sizes.front();
 }
 
-NetworkShape with_tokens(const BuiltIn& network, int tokens) {
+NetworkShape shape_for_tokens(const BuiltInNetwork& network, int tokens) {
   NetworkShape shape = network.shape;
   if (shape.default_tokens == 0) {
     throw UsageError(fmt::format("sequence length {}: {} reads no text", tokens, shape.model.name));
@@ -147,9 +147,9 @@ NetworkShape with_tokens(const BuiltIn& network, int tokens) {
 }  // namespace
 
 NetworkShape network_shape(std::string_view name, int sequence_length) {
-  for (const BuiltIn& network : all_networks()) {
+  for (const BuiltInNetwork& network : all_networks()) {
     if (network.shape.model.name == name) {
-      return sequence_length == 0 ? network.shape : with_tokens(network, sequence_length);
+      return sequence_length == 0 ? network.shape : shape_for_tokens(network, sequence_length);
     }
   }
   throw UsageError(fmt::format("no shape of a network '{}'; known are {}", name,
@@ -158,7 +158,7 @@ NetworkShape network_shape(std::string_view name, int sequence_length) {
 
 std::vector<std::string> network_names() {
   std::vector<std::string> names;
-  for (const BuiltIn& network : all_networks()) {
+  for (const BuiltInNetwork& network : all_networks()) {
     names.push_back(network.shape.model.name);
   }
   return names;

@@ -26,14 +26,14 @@ using strategies::EmbeddingJob;
 using strategies::TableMap;
 
 // Returns the part of `peer` in a ragged tensor that holds one part for each of `peers` peers.
-at::Tensor part_of(const at::Tensor& all, Elements peers, Elements peer) {
+at::Tensor part_of_peer(const at::Tensor& all, Elements peers, Elements peer) {
   const Elements count = all.numel() / peers;
   return all.narrow(0, peer * count, count);
 }
 
-// Calls `run` with a null pointer to the type of the tensor's elements.
+// Calls `run` with a null pointer whose type tells the type of the tensor's elements.
 template <class Run>
-void with_type_of(const at::Tensor& tensor, const Run& run) {
+void dispatch_on_type(const at::Tensor& tensor, const Run& run) {
   if (tensor.scalar_type() == at::kBFloat16) {
     run(static_cast<c10::BFloat16*>(nullptr));
   } else if (tensor.scalar_type() == at::kDouble) {
@@ -74,14 +74,14 @@ class RequestedRows {
     const auto next = static_cast<Elements>(places.size());
     const auto [found, fresh] = places.emplace(row.row, next);
     if (fresh) {
-      elements_of<std::int64_t>(part_of(ids_, servers_, row.server))[next] = row.row;
+      ragged_elements<std::int64_t>(part_of_peer(ids_, servers_, row.server))[next] = row.row;
     }
     return found->second;
   }
 
   void set_lengths() const {
     for (plan::Rank server = 0; server < servers_; ++server) {
-      set_length(part_of(ids_, servers_, server),
+      set_length(part_of_peer(ids_, servers_, server),
                  static_cast<Elements>(places_[static_cast<std::size_t>(server)].size()));
     }
   }
@@ -119,9 +119,9 @@ class RowsOfServers {
 template <class Visit>
 void each_lookup(const EmbeddingJob& job, const at::Tensor& index, const at::Tensor& offsets,
                  const Visit& visit) {
-  const Elements bags = length_of(offsets) - 1;
-  const auto* begins = elements_of<std::int64_t>(offsets);
-  const auto* rows = elements_of<std::int64_t>(index);
+  const Elements bags = ragged_length(offsets) - 1;
+  const auto* begins = ragged_elements<std::int64_t>(offsets);
+  const auto* rows = ragged_elements<std::int64_t>(index);
   for (int table = 0; table < job.tables; ++table) {
     for (Elements bag = 0; bag < bags; ++bag) {
       for (Elements k = begins[bag]; k < begins[bag + 1]; ++k) {
@@ -141,13 +141,13 @@ T gradient_weight(const EmbeddingJob& job, Elements lookups) {
 // trainers, to `sum_of(id)`.
 template <class T, class SumOf>
 void add_gradients(const Call& call, const EmbeddingJob& job, const SumOf& sum_of) {
-  const std::size_t end = call.reads.size() - (job.state_of_row() > 0 ? 1 : 0);
+  const std::size_t end = call.reads.size() - (job.optimizer_values_per_row() > 0 ? 1 : 0);
   for (std::size_t i = 1; i < end; i += 2) {
     const at::Tensor& wanted = call.reads[i].front();
-    const T* gradient = elements_of<T>(call.reads[i + 1].front());
-    const Elements count = length_of(wanted);
-    PACELINE_CHECK_EQ(length_of(call.reads[i + 1].front()), count * job.dim);
-    const auto* id = elements_of<std::int64_t>(wanted);
+    const T* gradient = ragged_elements<T>(call.reads[i + 1].front());
+    const Elements count = ragged_length(wanted);
+    PACELINE_CHECK_EQ(ragged_length(call.reads[i + 1].front()), count * job.dim);
+    const auto* id = ragged_elements<std::int64_t>(wanted);
     for (Elements row = 0; row < count; ++row) {
       T* sum = sum_of(id[row]);
       for (Elements d = 0; d < job.dim; ++d) {
@@ -209,16 +209,18 @@ void apply_means(const OptimizerSettings& rule, const Call& call, const Embeddin
                  std::span<const T> sums, const IdOf& id_of) {
   const at::Tensor& table = call.writes[0].front();
   const double rate = rule.rate_of_rows(call.random.step);
-  with_type_of(table, [&]<class Row>(Row*) {
+  dispatch_on_type(table, [&]<class Row>(Row*) {
     Row* rows = table.mutable_data_ptr<Row>();
-    T* states = job.state_of_row() > 0 ? call.writes[1].front().mutable_data_ptr<T>() : nullptr;
+    T* states =
+        job.optimizer_values_per_row() > 0 ? call.writes[1].front().mutable_data_ptr<T>() : nullptr;
     std::vector<T> mean(static_cast<std::size_t>(job.dim));
     for (std::size_t i = 0; i < sums.size() / mean.size(); ++i) {
       for (std::size_t d = 0; d < mean.size(); ++d) {
         mean[d] = sums[i * mean.size() + d] / to<T>(job.trainers);
       }
       const Elements id = id_of(i);
-      apply(job, to<T>(rate), mean, states + id * job.state_of_row(), rows + id * job.dim);
+      apply(job, to<T>(rate), mean, states + id * job.optimizer_values_per_row(),
+            rows + id * job.dim);
     }
   });
 }
@@ -228,11 +230,11 @@ void apply_means(const OptimizerSettings& rule, const Call& call, const Embeddin
 // A row depends on the seed, its table and its id, but not on the server that holds it.
 void run_draw_rows(const OptimizerSettings& /*rule*/, const Call& call) {
   constexpr Elements kNumbersABeat = 1 << 20;
-  const auto [job, server] = strategies::job_of(call.numbers);
+  const auto [job, server] = strategies::decode_job(call.numbers);
   const at::Tensor& rows = call.writes[0].front();
   const TableMap map(job);
   const Elements at_once = std::max(Elements{1}, kNumbersABeat / job.dim);
-  with_type_of(rows, [&, &job = job, server = server]<class T>(T*) {
+  dispatch_on_type(rows, [&, &job = job, server = server]<class T>(T*) {
     T* const first_row = rows.mutable_data_ptr<T>();
     for (int table = 0; table < job.tables; ++table) {
       const auto draw = [&](Elements id, Elements end) {
@@ -255,16 +257,16 @@ void run_draw_rows(const OptimizerSettings& /*rule*/, const Call& call) {
 
 // Ids stay in the order of their first occurrence.
 void run_deduplicate(const OptimizerSettings& /*rule*/, const Call& call) {
-  const auto [job, trainer] = strategies::job_of(call.numbers);
-  const networks::BagKey key{
+  const auto [job, trainer] = strategies::decode_job(call.numbers);
+  const networks::LookupBatchKey key{
       .seed = call.random.seed, .trainer = trainer, .step = call.random.step};
   const at::Tensor& index = call.writes[1].front();
   const at::Tensor& offsets = call.writes[2].front();
   const auto begins = networks::draw_offsets(job, key);
   set_length(offsets, static_cast<Elements>(begins.size()));
-  std::ranges::copy(begins, elements_of<std::int64_t>(offsets));
+  std::ranges::copy(begins, ragged_elements<std::int64_t>(offsets));
   set_length(index, job.tables * begins.back());
-  auto* next = elements_of<std::int64_t>(index);
+  auto* next = ragged_elements<std::int64_t>(index);
   const TableMap map(job);
   const Elements most = map.most_rows_per_server();
   RequestedRows wanted(call.writes[0].front(), job.servers);
@@ -282,16 +284,16 @@ void run_deduplicate(const OptimizerSettings& /*rule*/, const Call& call) {
 }
 
 void run_lookup(const OptimizerSettings& /*rule*/, const Call& call) {
-  const EmbeddingJob job = strategies::job_of(call.numbers).job;
+  const EmbeddingJob job = strategies::decode_job(call.numbers).job;
   const at::Tensor& table = call.reads[0].front();
   const at::Tensor& ids = call.reads[1].front();
   const at::Tensor& rows = call.writes[0].front();
-  const Elements count = length_of(ids);
+  const Elements count = ragged_length(ids);
   set_length(rows, count * job.dim);
-  with_type_of(table, [&]<class T>(T*) {
+  dispatch_on_type(table, [&]<class T>(T*) {
     const T* from = table.const_data_ptr<T>();
-    T* to = elements_of<T>(rows);
-    const auto* id = elements_of<std::int64_t>(ids);
+    T* to = ragged_elements<T>(rows);
+    const auto* id = ragged_elements<std::int64_t>(ids);
     for (Elements i = 0; i < count; ++i) {
       PACELINE_CHECK(id[i] >= 0 && (id[i] + 1) * job.dim <= table.numel());
       std::copy_n(from + id[i] * job.dim, job.dim, to + i * job.dim);
@@ -300,14 +302,14 @@ void run_lookup(const OptimizerSettings& /*rule*/, const Call& call) {
 }
 
 void run_pool(const OptimizerSettings& /*rule*/, const Call& call) {
-  const EmbeddingJob job = strategies::job_of(call.numbers).job;
+  const EmbeddingJob job = strategies::decode_job(call.numbers).job;
   const at::Tensor& all_rows = call.reads[0].front();
   const at::Tensor& bags = call.writes[0].front();
   const at::Tensor& offsets = call.reads[2].front();
-  with_type_of(bags, [&]<class T>(T*) {
+  dispatch_on_type(bags, [&]<class T>(T*) {
     T* first = bags.mutable_data_ptr<T>();
-    std::fill_n(first, (length_of(offsets) - 1) * job.width(), to<T>(0));
-    with_type_of(all_rows, [&]<class Row>(Row*) {
+    std::fill_n(first, (ragged_length(offsets) - 1) * job.width(), to<T>(0));
+    dispatch_on_type(all_rows, [&]<class Row>(Row*) {
       const RowsOfServers<Row> rows(all_rows, job);
       each_lookup(job, call.reads[1].front(), offsets,
                   [&](Elements index, Elements bag, int table, Elements lookups) {
@@ -323,16 +325,16 @@ void run_pool(const OptimizerSettings& /*rule*/, const Call& call) {
 }
 
 void run_pool_gradient(const OptimizerSettings& /*rule*/, const Call& call) {
-  const EmbeddingJob job = strategies::job_of(call.numbers).job;
+  const EmbeddingJob job = strategies::decode_job(call.numbers).job;
   const at::Tensor& bags = call.reads[0].front();
   const at::Tensor& ids = call.reads[1].front();
   const at::Tensor& gradients = call.writes[0].front();
-  with_type_of(bags, [&]<class T>(T*) {
+  dispatch_on_type(bags, [&]<class T>(T*) {
     for (plan::Rank server = 0; server < job.servers; ++server) {
-      const at::Tensor part = part_of(gradients, job.servers, server);
-      const Elements count = length_of(part_of(ids, job.servers, server)) * job.dim;
+      const at::Tensor part = part_of_peer(gradients, job.servers, server);
+      const Elements count = ragged_length(part_of_peer(ids, job.servers, server)) * job.dim;
       set_length(part, count);
-      std::fill_n(elements_of<T>(part), count, to<T>(0));
+      std::fill_n(ragged_elements<T>(part), count, to<T>(0));
     }
     const T* first = bags.const_data_ptr<T>();
     const RowsOfServers<T> rows(gradients, job);
@@ -349,8 +351,8 @@ void run_pool_gradient(const OptimizerSettings& /*rule*/, const Call& call) {
 }
 
 void run_update_rows(const OptimizerSettings& rule, const Call& call) {
-  const EmbeddingJob job = strategies::job_of(call.numbers).job;
-  with_type_of(call.reads[2].front(), [&]<class T>(T*) {
+  const EmbeddingJob job = strategies::decode_job(call.numbers).job;
+  dispatch_on_type(call.reads[2].front(), [&]<class T>(T*) {
     const Sums<T> sums(call, job);
     apply_means<T>(rule, call, job, sums.gradients, [&](std::size_t i) { return sums.ids[i]; });
   });
@@ -358,9 +360,9 @@ void run_update_rows(const OptimizerSettings& rule, const Call& call) {
 
 // Every rule leaves a row with gradient zero unchanged, so the bits equal those of update_rows.
 void run_update_all_rows(const OptimizerSettings& rule, const Call& call) {
-  const EmbeddingJob job = strategies::job_of(call.numbers).job;
+  const EmbeddingJob job = strategies::decode_job(call.numbers).job;
   const at::Tensor& gradients = call.writes.back().front();
-  with_type_of(gradients, [&]<class T>(T*) {
+  dispatch_on_type(gradients, [&]<class T>(T*) {
     const std::span<T> sums(gradients.mutable_data_ptr<T>(),
                             static_cast<std::size_t>(gradients.numel()));
     std::ranges::fill(sums, to<T>(0));

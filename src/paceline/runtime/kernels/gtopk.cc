@@ -14,7 +14,7 @@
 namespace paceline::runtime {
 namespace {
 
-struct Item {
+struct IndexedValue {
   std::int32_t place = 0;
   double value = 0;
 
@@ -23,10 +23,10 @@ struct Item {
   }
 };
 
-std::vector<Item> items_of(const at::Tensor& values, const at::Tensor& places) {
+std::vector<IndexedValue> items_of(const at::Tensor& values, const at::Tensor& places) {
   const at::Tensor v = values.to(at::kCPU, at::kDouble).contiguous();
   const at::Tensor p = places.cpu().contiguous();
-  std::vector<Item> items(static_cast<std::size_t>(v.numel()));
+  std::vector<IndexedValue> items(static_cast<std::size_t>(v.numel()));
   for (std::size_t i = 0; i < items.size(); ++i) {
     items[i] = {p.const_data_ptr<std::int32_t>()[i], v.const_data_ptr<double>()[i]};
   }
@@ -35,8 +35,9 @@ std::vector<Item> items_of(const at::Tensor& values, const at::Tensor& places) {
 
 // Merges two lists into one value per index, in ascending order.  In double precision the sum of
 // two values is exact, or it is rounded once when it is written.
-std::vector<Item> added(const std::vector<Item>& a, const std::vector<Item>& b) {
-  std::vector<Item> all;
+std::vector<IndexedValue> added(const std::vector<IndexedValue>& a,
+                                const std::vector<IndexedValue>& b) {
+  std::vector<IndexedValue> all;
   all.reserve(a.size() + b.size());
   auto left = a.begin(), right = b.begin();
   while (left != a.end() || right != b.end()) {
@@ -53,14 +54,14 @@ std::vector<Item> added(const std::vector<Item>& a, const std::vector<Item>& b) 
   return all;
 }
 
-std::vector<Item> largest_of(std::vector<Item> items, std::size_t k) {
+std::vector<IndexedValue> largest_of(std::vector<IndexedValue> items, std::size_t k) {
   std::nth_element(items.begin(), items.begin() + static_cast<std::ptrdiff_t>(k - 1), items.end(),
-                   [](const Item& a, const Item& b) {
+                   [](const IndexedValue& a, const IndexedValue& b) {
                      const double x = a.magnitude(), y = b.magnitude();
                      return x > y || (x == y && a.place < b.place);
                    });
   items.resize(k);
-  std::ranges::sort(items, {}, &Item::place);
+  std::ranges::sort(items, {}, &IndexedValue::place);
   return items;
 }
 
@@ -70,7 +71,7 @@ void run_gtopk_merge(const OptimizerSettings& /*rule*/, const Call& call) {
   const auto read = [&](std::size_t i) -> const at::Tensor& { return call.reads[i].front(); };
   const auto k = static_cast<std::size_t>(read(0).numel());
   PACELINE_CHECK(k > 0);
-  const std::vector<Item> merged =
+  const std::vector<IndexedValue> merged =
       largest_of(added(items_of(read(0), read(1)), items_of(read(2), read(3))), k);
   at::Tensor values = at::empty({read(0).numel()}, at::kDouble);
   at::Tensor places = at::empty({read(0).numel()}, at::kInt);
@@ -79,9 +80,9 @@ void run_gtopk_merge(const OptimizerSettings& /*rule*/, const Call& call) {
     places.data_ptr<std::int32_t>()[i] = merged[i].place;
   }
   std::vector<std::int64_t> dropped;  // positions in the list of the own values
-  const std::vector<Item> own = items_of(read(4), read(5));
+  const std::vector<IndexedValue> own = items_of(read(4), read(5));
   for (std::size_t i = 0; i < own.size(); ++i) {
-    if (!std::ranges::binary_search(merged, own[i].place, {}, &Item::place)) {
+    if (!std::ranges::binary_search(merged, own[i].place, {}, &IndexedValue::place)) {
       dropped.push_back(static_cast<std::int64_t>(i));
     }
   }

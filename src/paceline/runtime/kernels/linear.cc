@@ -60,7 +60,7 @@ std::size_t sum_some(T* sum, const std::vector<const T*>& slices, const std::vec
   }
 }
 
-/// `out` may be one of the slices.
+/// Writes the weighted sum of the slices to `out`, which may be one of the slices.
 template <class T>
 void sum_blocks(const std::vector<const T*>& slices, const std::vector<T>& weights, T* out,
                 std::int64_t count) {

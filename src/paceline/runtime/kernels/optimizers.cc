@@ -190,7 +190,7 @@ void adagrad(const Step& step) {
 
 // Divides the gradients and does nothing else: the caller updates the values with an optimizer of
 // its own.
-void leave_mean(const Step& step) {
+void divide_gradients_only(const Step& step) {
   for (const at::Tensor& gradient : step.gradients) {
     if (step.divisor) {
       at::Tensor(gradient).div_(*step.divisor);
@@ -238,7 +238,7 @@ void run_optimizer(const OptimizerSettings& rule, const Call& call) {
   }
   const Step step = step_of(rule, call);
   if (!rule.updates) {
-    leave_mean(step);
+    divide_gradients_only(step);
     return;
   }
   std::ranges::find(kRules, step.row.rule, &Kernel::rule)->run(step);

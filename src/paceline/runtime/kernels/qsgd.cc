@@ -15,7 +15,8 @@
 namespace paceline::runtime {
 namespace {
 
-// The number of values that are coded together: compilers vectorize loops of known length.
+// The number of values that are coded in one loop, because compilers vectorize loops of known
+// length.
 constexpr std::int64_t kAtOnce = 64;
 
 // Rounds values to codes: signed multiples of norm / levels, rounded up or down at random.
@@ -50,7 +51,7 @@ void round_block(std::span<const float> values, float inverse, float levels, Ran
   }
 }
 
-struct Form {
+struct QsgdParameters {
   std::int64_t count = 0, block = 0;
   float levels = 1;
 
@@ -61,7 +62,7 @@ struct Form {
   }
 };
 
-Form form_of(const Call& call, std::int64_t count) {
+QsgdParameters qsgd_parameters_of(const Call& call, std::int64_t count) {
   return {.count = count,
           .block = static_cast<std::int64_t>(call.numbers[1]),
           .levels = static_cast<float>(call.numbers[0])};
@@ -71,7 +72,7 @@ Form form_of(const Call& call, std::int64_t count) {
 
 void run_qsgd(const OptimizerSettings& /*rule*/, const Call& call) {
   const at::Tensor values = call.reads[0].front().to(at::kCPU, at::kFloat).contiguous();
-  const Form form = form_of(call, values.numel());
+  const QsgdParameters form = qsgd_parameters_of(call, values.numel());
   at::Tensor bytes = at::empty({form.bytes()}, at::kChar);
   at::Tensor norms = at::empty({form.blocks()}, at::kFloat);
   Random random = random_of(call.random, static_cast<std::uint64_t>(call.numbers[2]));
@@ -101,7 +102,7 @@ void run_qsgd(const OptimizerSettings& /*rule*/, const Call& call) {
 
 void run_qsgd_sum(const OptimizerSettings& /*rule*/, const Call& call) {
   const at::Tensor& out = call.writes[0].front();
-  const Form form = form_of(call, out.numel());
+  const QsgdParameters form = qsgd_parameters_of(call, out.numel());
   PACELINE_CHECK_EQ(call.reads[0].front().numel() % form.bytes(), 0);
   at::Tensor sum = at::zeros({form.count}, at::kFloat);
   auto* to = sum.data_ptr<float>();

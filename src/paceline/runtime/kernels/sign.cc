@@ -47,7 +47,8 @@ void run_unsign(const OptimizerSettings& /*rule*/, const Call& call) {
   }
 }
 
-// Serves both directions: gradients to I8, and sums of such bytes to values.
+// Writes the signs +1 and -1.  Serves both directions: from gradients to bytes (I8), and from sums
+// of such bytes to values.
 void run_sign8(const OptimizerSettings& /*rule*/, const Call& call) {
   for (std::size_t i = 0; i < call.writes.size(); ++i) {
     call.writes[i].front().copy_(call.reads[i].front().ge(0)).mul_(2).sub_(1);

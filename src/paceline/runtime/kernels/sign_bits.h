@@ -11,8 +11,8 @@ namespace paceline::runtime {
 /// number of values must be a multiple of 8.
 void pack_signs(const at::Tensor& values, const at::Tensor& bits);
 
-/// values = `scale` where the bit is 1, else -`scale`.  The last byte may have more bits than there
-/// are values left.
+/// Sets each value to `scale` where its bit is 1, else to -`scale`.  The last byte may have more
+/// bits than there are values left.
 void write_signs(const at::Tensor& bits, double scale, const at::Tensor& values);
 
 /// Adds what write_signs() would write: values += `scale` where the bit is 1, else -`scale`.

@@ -23,14 +23,14 @@ using Bits = std::uint32_t;
 
 // Returns a key that orders magnitudes: the bits of a number without its sign; NaN counts as
 // infinity.
-Bits order_of(float value) {
+Bits magnitude_key(float value) {
   constexpr Bits kSign = Bits{1} << 31U;
   constexpr Bits kInfinity = std::bit_cast<Bits>(std::numeric_limits<float>::infinity());
   return std::min(std::bit_cast<Bits>(value) & ~kSign, kInfinity);
 }
 
 // Candidates for the largest sums, in ascending order of their indices.
-struct Found {
+struct CandidateSums {
   std::vector<std::int32_t> places;
   std::vector<float> sums;
 
@@ -48,7 +48,8 @@ struct SelectedValues {
 
 constexpr std::int64_t kBlock = 16, kBlocks = 256;
 
-// Vector clones are chosen while the program is loaded, before sanitizers are ready.
+// The loader chooses between the clones for different vector instructions before sanitizers are
+// ready, so builds with sanitizers have no clones.
 #if defined(__x86_64__) && !defined(__SANITIZE_THREAD__) && !defined(__SANITIZE_ADDRESS__)
 #define PACELINE_VECTOR_CLONES __attribute__((target_clones("avx2", "default")))
 #else
@@ -77,14 +78,14 @@ PACELINE_VECTOR_CLONES int add_blocks(float* __restrict sums, const float* __res
   return count;
 }
 
-// Estimates, from a sample at equal distances, a magnitude that probably somewhat more than k sums
-// reach.
+// Estimates a magnitude that probably somewhat more than k of the sums reach, from a sample of sums
+// at equal distances.
 Bits probable_bound(const float* sums, const float* addends, std::int64_t n, std::int64_t k) {
   constexpr std::int64_t kSample = 1 << 14;
   const std::int64_t step = std::max<std::int64_t>(1, n / kSample);
   std::vector<Bits> sample;
   for (std::int64_t i = 0; i < n; i += step) {
-    sample.push_back(order_of(sums[i] + addends[i]));
+    sample.push_back(magnitude_key(sums[i] + addends[i]));
   }
   // The bound's rank in the sample is 4 standard deviations beyond the expected rank of the k-th
   // largest.
@@ -97,10 +98,10 @@ Bits probable_bound(const float* sums, const float* addends, std::int64_t n, std
 }
 
 // Adds the addends; returns the sums whose magnitude is at least `bound`.
-Found add_and_find(float* sums, const float* addends, std::int64_t n, std::uint32_t bound) {
-  Found found;
+CandidateSums add_and_find(float* sums, const float* addends, std::int64_t n, std::uint32_t bound) {
+  CandidateSums found;
   const auto keep = [&](std::int64_t i) {
-    if (order_of(sums[i]) >= bound) {
+    if (magnitude_key(sums[i]) >= bound) {
       found.add(i, sums[i]);
     }
   };
@@ -124,12 +125,12 @@ Found add_and_find(float* sums, const float* addends, std::int64_t n, std::uint3
 }
 
 // Takes the k largest of the candidates; of equal magnitudes those at lower indices.
-void take(const Found& found, float* sums, const SelectedValues& taken) {
+void take(const CandidateSums& found, float* sums, const SelectedValues& taken) {
   const auto k = std::ssize(taken.places);
   std::vector<Bits> sorted;
   sorted.reserve(found.sums.size());
   for (const float sum : found.sums) {
-    sorted.push_back(order_of(sum));
+    sorted.push_back(magnitude_key(sum));
   }
   std::ranges::nth_element(sorted, sorted.begin() + (k - 1), std::greater<>());
   const Bits least = sorted[static_cast<std::size_t>(k - 1)];
@@ -137,7 +138,7 @@ void take(const Found& found, float* sums, const SelectedValues& taken) {
                                          [&](Bits order) { return order > least; });
   std::size_t next = 0;
   for (std::size_t i = 0; i < found.places.size(); ++i) {
-    const Bits order = order_of(found.sums[i]);
+    const Bits order = magnitude_key(found.sums[i]);
     if (order > least || (order == least && equal-- > 0)) {
       taken.places[next] = found.places[i];
       taken.values[next++] = found.sums[i];
@@ -148,14 +149,14 @@ void take(const Found& found, float* sums, const SelectedValues& taken) {
 
 // Finds at least the k largest.  One pass counts the sums by the high bits of their magnitude; a
 // second pass collects the candidates.
-Found find_by_counts(const float* sums, std::int64_t n, std::int64_t k) {
+CandidateSums find_by_counts(const float* sums, std::int64_t n, std::int64_t k) {
   constexpr int kBits = 11;
   constexpr int kShift = 31 - kBits;
   constexpr std::int64_t kWays = 4;  // separate counters, so that increments do not wait for each
                                      // other
   std::array<std::array<std::uint32_t, std::size_t{1} << kBits>, kWays> counts{};
   for (std::int64_t i = 0; i < n; ++i) {
-    ++counts[i % kWays][order_of(sums[i]) >> kShift];
+    ++counts[i % kWays][magnitude_key(sums[i]) >> kShift];
   }
   Bits group = (Bits{1} << kBits) - 1;
   const auto held = [&] {
@@ -167,11 +168,11 @@ Found find_by_counts(const float* sums, std::int64_t n, std::int64_t k) {
     found += held();
   }
   const Bits least_candidate = group << kShift;
-  Found all;
+  CandidateSums all;
   all.places.reserve(static_cast<std::size_t>(found));
   all.sums.reserve(static_cast<std::size_t>(found));
   for (std::int64_t i = 0; i < n; ++i) {
-    if (order_of(sums[i]) >= least_candidate) {
+    if (magnitude_key(sums[i]) >= least_candidate) {
       all.add(i, sums[i]);
     }
   }

@@ -60,7 +60,7 @@ std::vector<Segment> segments_of(const OptimizerSettings& rule, const plan::Slic
 
 // Returns the part of an update's call that belongs to `group`.  A flat slice is cut into
 // `segments`; a parameter's own tensor is a view of its range in the buffer.
-Call part_of(const Call& call, const std::vector<Segment>& segments, std::size_t group) {
+Call call_of_group(const Call& call, const std::vector<Segment>& segments, std::size_t group) {
   const Operand& values = call.reads[0];
   const bool flat = values.size() == 1 && values.front().numel() == call.written.count;
   Call part = call;
@@ -101,7 +101,7 @@ void run_update(const OptimizerSettings& rule, const Call& call) {
   }
   const std::vector<Segment> segments = segments_of(rule, call.written);
   for (std::size_t g = 0; g <= rule.groups.size(); ++g) {
-    const Call part = part_of(call, segments, g);
+    const Call part = call_of_group(call, segments, g);
     if (!part.reads[0].empty()) {
       run_optimizer(g < rule.groups.size() ? rule.groups[g] : rule, part);
     }

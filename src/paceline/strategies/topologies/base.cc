@@ -66,8 +66,8 @@ class Hypercube {
 };
 
 /// The row of a node that averages with `others`, each with the same weight in both directions.
-Mixing mutual(const std::vector<Rank>& others, double weight, Rank offset) {
-  Mixing mixing;
+MixingRow mutual(const std::vector<Rank>& others, double weight, Rank offset) {
+  MixingRow mixing;
   mixing.self = 1 - static_cast<double>(others.size()) * weight;
   for (const Rank other : others) {
     mixing.from.push_back({other + offset, weight});
@@ -76,7 +76,7 @@ Mixing mutual(const std::vector<Rank>& others, double weight, Rank offset) {
   return mixing;
 }
 
-Mixing average_row(const Hypercube& cube, Rank node, Step step, Rank offset) {
+MixingRow average_row(const Hypercube& cube, Rank node, Step step, Rank offset) {
   if (step < 0 || step >= cube.steps()) {
     return {};
   }
@@ -116,7 +116,7 @@ class SimpleBase {
     return parts_.front().all.steps() + (parts_.size() == 1 ? 0 : 1 + parts_.front().one.steps());
   }
 
-  Mixing mixing(Rank node, Step step) const {
+  MixingRow mixing(Rank node, Step step) const {
     std::size_t mine = parts_.size() - 1;
     while (parts_[mine].begin > node) {
       --mine;
@@ -143,20 +143,20 @@ class SimpleBase {
   struct Part {
     Rank begin = 0;
     Rank block = 1;   // nodes per block
-    Rank blocks = 1;  // number of blocks: a digit
+    Rank blocks = 1;  // number of blocks: a digit of the number of nodes
     Rank left = 0;    // number of nodes from `begin` on
-    Hypercube all;    // connects the part
-    Hypercube one;    // connects a block
+    Hypercube all;    // averages over the nodes of the part
+    Hypercube one;    // averages over the nodes of a block
   };
 
   /// The row of a node, in the step in which part `giver` exchanges with all parts after it: the
   /// i-th node after the part averages with the i-th node of each of the part's blocks.
-  static Mixing exchange_row(const Part& giver, Rank node) {
+  static MixingRow exchange_row(const Part& giver, Rank node) {
     const double weight = static_cast<double>(giver.block) / static_cast<double>(giver.left);
     const Rank tail = giver.begin + giver.blocks * giver.block;
     if (node < tail) {
       const Rank partner = tail + (node - giver.begin) % giver.block;
-      return partner < giver.begin + giver.left ? mutual({partner}, weight, 0) : Mixing{};
+      return partner < giver.begin + giver.left ? mutual({partner}, weight, 0) : MixingRow{};
     }
     std::vector<Rank> others;
     for (Rank block = 0; block < giver.blocks; ++block) {
@@ -188,11 +188,11 @@ class Base final : public Topology {
 
   Step period() const override { return inside_.steps() + across_.steps(); }
 
-  Mixing mixing(Rank node, Step step) const override {
+  MixingRow mixing(Rank node, Step step) const override {
     step %= period();
     const Rank place = node % group_;
     if (step >= inside_.steps()) {
-      Mixing mixing = average_row(across_, node / group_, step - inside_.steps(), 0);
+      MixingRow mixing = average_row(across_, node / group_, step - inside_.steps(), 0);
       for (Neighbor& from : mixing.from) {
         from.rank = from.rank * group_ + place;
       }
@@ -201,7 +201,7 @@ class Base final : public Topology {
       }
       return mixing;
     }
-    Mixing mixing = inside_.mixing(place, step);
+    MixingRow mixing = inside_.mixing(place, step);
     for (Neighbor& from : mixing.from) {
       from.rank += node - place;
     }
@@ -229,7 +229,7 @@ std::unique_ptr<const Topology> shortest_graph(Rank nodes, Rank base) {
 }  // namespace
 
 TopologyFactory make_base(const std::string& base) {
-  return [by = parameter_number("base", base, 2, 64)](const Nodes& nodes) {
+  return [by = parameter_number("base", base, 2, 64)](const GraphNodes& nodes) {
     return shortest_graph(nodes.count, by);
   };
 }

@@ -19,18 +19,18 @@ namespace {
 /// The weight of each of them and of the node itself is 1 / (number of distances + 1).
 class Circulant final : public Topology {
  public:
-  /// `distances` are those of every step.
+  /// Every step uses all `distances`.
   Circulant(Rank nodes, std::vector<Rank> distances)
       : nodes_(nodes), distances_{std::move(distances)} {}
 
-  /// `distances[t]` are those of step t.
+  /// Step t uses `distances[t]`.
   Circulant(Rank nodes, std::vector<std::vector<Rank>> distances)
       : nodes_(nodes), distances_(std::move(distances)) {}
 
   Step period() const override { return static_cast<Step>(distances_.size()); }
-  Mixing mixing(Rank node, Step step) const override {
+  MixingRow mixing(Rank node, Step step) const override {
     const auto& distances = distances_[static_cast<std::size_t>(step % period())];
-    Mixing mixing;
+    MixingRow mixing;
     mixing.self = 1.0 / static_cast<double>(distances.size() + 1);
     for (const Rank distance : distances) {
       mixing.from.push_back({wrap(node - distance, nodes_), mixing.self});
@@ -65,14 +65,14 @@ std::vector<Rank> powers_below(Rank bound, Rank base) {
 // ExponentialGraph tests for powers by a rounded logarithm and therefore misses 243 = 3^5.
 
 TopologyFactory make_exp(const std::string& base) {
-  return [by = parameter_number("exp", base, 2)](const Nodes& nodes) {
+  return [by = parameter_number("exp", base, 2)](const GraphNodes& nodes) {
     return std::make_unique<Circulant>(nodes.count, powers_below(nodes.count, by));
   };
 }
 
 /// Each step uses the next one of the distances of make_exp(), in turn.
 TopologyFactory make_one_peer_exp(const std::string& base) {
-  return [by = parameter_number("one-peer-exp", base, 2)](const Nodes& nodes) {
+  return [by = parameter_number("one-peer-exp", base, 2)](const GraphNodes& nodes) {
     std::vector<std::vector<Rank>> steps;
     for (const Rank distance : powers_below(nodes.count, by)) {
       steps.push_back({distance});
@@ -84,7 +84,7 @@ TopologyFactory make_one_peer_exp(const std::string& base) {
 // The neighbors are the nodes whose distance, counted the shorter way around, is a power of the
 // base, as in BlueFog's SymmetricExponentialGraph.
 TopologyFactory make_symmetric_exp(const std::string& base) {
-  return [by = parameter_number("symmetric-exp", base, 2)](const Nodes& nodes) {
+  return [by = parameter_number("symmetric-exp", base, 2)](const GraphNodes& nodes) {
     const auto powers = powers_below(nodes.count, by);
     std::vector<Rank> distances;
     for (Rank ahead = 1; ahead < nodes.count; ++ahead) {
@@ -102,7 +102,7 @@ TopologyFactory make_ring(const std::string& direction) {
   if (direction != "both" && direction != "left" && direction != "right") {
     throw UsageError(fmt::format("topology 'ring:{}': both, left or right is wanted", direction));
   }
-  return [direction](const Nodes& nodes) {
+  return [direction](const GraphNodes& nodes) {
     const Rank left = nodes.count - 1;
     std::vector<Rank> distances{direction == "left" ? left : 1};
     if (direction == "both" && nodes.count > 2) {
@@ -113,7 +113,7 @@ TopologyFactory make_ring(const std::string& direction) {
 }
 
 TopologyFactory make_full(const std::string&) {
-  return [](const Nodes& nodes) {
+  return [](const GraphNodes& nodes) {
     std::vector<Rank> distances(static_cast<std::size_t>(nodes.count - 1));
     std::iota(distances.begin(), distances.end(), 1);
     return std::make_unique<Circulant>(nodes.count, std::move(distances));

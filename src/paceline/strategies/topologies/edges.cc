@@ -25,8 +25,8 @@
 namespace paceline::strategies {
 namespace {
 
-constexpr Rank kMostNodes = 1024;   // limits the work on the matrix of a file
-constexpr double kRounding = 1e-6;  // tolerance for an own weight from a file
+constexpr Rank kMostNodes = 1024;   // limits the work on the mixing matrix
+constexpr double kRounding = 1e-6;  // tolerance for a node's own weight in the file
 
 struct EdgeLine {
   Rank from = 0;
@@ -38,7 +38,7 @@ struct EdgeLine {
 };
 
 template <class Number>
-std::optional<Number> number_at(std::string_view& text) {
+std::optional<Number> parse_next_number(std::string_view& text) {
   text = trimmed(text);
   const std::size_t end = std::min(text.find_first_of(" \t"), text.size());
   const auto value = number_from<Number>(text.substr(0, end));
@@ -50,8 +50,8 @@ std::optional<Number> number_at(std::string_view& text) {
 
 EdgeLine edge_of(std::string_view text, const std::string& where) {
   const std::string_view line = text;
-  const auto from = number_at<Rank>(text), to = number_at<Rank>(text);
-  const auto weight = text.empty() ? std::nullopt : number_at<double>(text);
+  const auto from = parse_next_number<Rank>(text), to = parse_next_number<Rank>(text);
+  const auto weight = text.empty() ? std::nullopt : parse_next_number<double>(text);
   const auto is_node = [](const std::optional<Rank>& node) {
     return node && *node >= 0 && *node < kMostNodes;
   };
@@ -68,24 +68,25 @@ EdgeLine edge_of(std::string_view text, const std::string& where) {
   return {.from = *from, .to = *to, .weight = weight};
 }
 
-class Edges final : public Topology {
+class EdgeListTopology final : public Topology {
  public:
-  explicit Edges(std::map<Rank, Mixing> rows) : rows_(std::move(rows)) {}
-  Edges(std::map<Rank, Mixing> rows, std::string imbalance, std::string recurrence)
+  explicit EdgeListTopology(std::map<Rank, MixingRow> rows) : rows_(std::move(rows)) {}
+  EdgeListTopology(std::map<Rank, MixingRow> rows, std::string imbalance_text,
+                   std::string recurrence_text)
       : rows_(std::move(rows)),
-        imbalance_(std::move(imbalance)),
-        recurrence_(std::move(recurrence)) {}
+        imbalance_(std::move(imbalance_text)),
+        recurrence_(std::move(recurrence_text)) {}
 
-  Mixing mixing(Rank node, Step) const override {
+  MixingRow mixing(Rank node, Step) const override {
     const auto row = rows_.find(node);
-    return row == rows_.end() ? Mixing{} : row->second;
+    return row == rows_.end() ? MixingRow{} : row->second;
   }
 
-  std::string imbalance() const override { return imbalance_; }
-  std::string recurrence() const override { return recurrence_; }
+  std::string imbalance_text() const override { return imbalance_; }
+  std::string recurrence_text() const override { return recurrence_; }
 
  private:
-  std::map<Rank, Mixing> rows_;
+  std::map<Rank, MixingRow> rows_;
   std::string imbalance_, recurrence_;
 };
 
@@ -119,7 +120,7 @@ std::vector<EdgeLine> edges_in(const std::string& path) {
 
 // Returns 1 minus the sum of the weights of the other nodes; 0 if the difference is only a rounding
 // error.
-double remaining_weight(const std::string& path, Rank node, const Mixing& row) {
+double remaining_weight(const std::string& path, Rank node, const MixingRow& row) {
   constexpr double kNothing = 1e-12;
   double rest = 1;
   for (const Neighbor& from : row.from) {
@@ -134,11 +135,11 @@ double remaining_weight(const std::string& path, Rank node, const Mixing& row) {
   return rest < kNothing ? 0 : rest;
 }
 
-std::map<Rank, Mixing> rows_of(const std::string& path, const std::vector<EdgeLine>& edges) {
-  std::map<Rank, Mixing> rows;
+std::map<Rank, MixingRow> rows_of(const std::string& path, const std::vector<EdgeLine>& edges) {
+  std::map<Rank, MixingRow> rows;
   std::map<Rank, double> own;
   for (const EdgeLine& edge : edges) {
-    Mixing& row = rows[edge.to];
+    MixingRow& row = rows[edge.to];
     if (edge.from == edge.to) {
       own[edge.to] = *edge.weight;
       continue;
@@ -164,10 +165,11 @@ std::map<Rank, Mixing> rows_of(const std::string& path, const std::vector<EdgeLi
   return rows;
 }
 
-using Arrows = std::vector<std::vector<Rank>>;  // by node: the nodes that its arrows lead to
+using AdjacencyLists =
+    std::vector<std::vector<Rank>>;  // by node: the nodes that its arrows lead to
 
-// The length of the shortest way from node 0 to each node along the arrows; -1 if there is no way.
-std::vector<Rank> distances_from_0(const Arrows& arrows) {
+// The length of the shortest path from node 0 to each node along the arrows; -1 if there is none.
+std::vector<Rank> distances_from_0(const AdjacencyLists& arrows) {
   std::vector<Rank> distances(arrows.size(), -1);
   std::vector<std::size_t> reached{0};
   distances[0] = 0;
@@ -183,13 +185,13 @@ std::vector<Rank> distances_from_0(const Arrows& arrows) {
   return distances;
 }
 
-// Says why values only circulate among the nodes: the lengths of all closed walks have a common
-// divisor above 1.  Empty if they do not.  Throws UsageError if some node does not reach another,
-// since averages then never reach one mean.
-std::string periodicity_text(const std::string& path, const std::map<Rank, Mixing>& rows,
+// Returns text that says that the graph is periodic: the lengths of all closed walks have a common
+// divisor above 1, so that values only circulate.  Empty if it is aperiodic.  Throws UsageError if
+// some node does not reach another, since averages then never reach one mean.
+std::string periodicity_text(const std::string& path, const std::map<Rank, MixingRow>& rows,
                              Rank nodes) {
-  const Edges graph(rows);
-  Arrows receivers(static_cast<std::size_t>(nodes)), senders(receivers.size());
+  const EdgeListTopology graph(rows);
+  AdjacencyLists receivers(static_cast<std::size_t>(nodes)), senders(receivers.size());
   const auto add = [&](Rank from, Rank to, double weight) {
     if (weight > 0) {
       receivers[static_cast<std::size_t>(from)].push_back(to);
@@ -197,7 +199,7 @@ std::string periodicity_text(const std::string& path, const std::map<Rank, Mixin
     }
   };
   for (Rank node = 0; node < nodes; ++node) {
-    const Mixing mixing = graph.mixing(node, 0);
+    const MixingRow mixing = graph.mixing(node, 0);
     add(node, node, mixing.self);
     for (const auto& [from, weight] : mixing.from) {
       add(from, node, weight);
@@ -234,14 +236,15 @@ TopologyFactory make_edges(const std::string& path) {
   const auto rows = rows_of(path, edges);
   const EdgeLine last = *std::ranges::max_element(edges, {}, &EdgeLine::larger);
   const Rank largest = last.larger();
-  const std::string uneven = imbalance_of(matrix_of(Edges(rows), largest + 1, 0));
-  return [rows, largest, line = last.line, path, uneven](const Nodes& nodes) {
+  const std::string uneven = imbalance_text_of(matrix_of(EdgeListTopology(rows), largest + 1, 0));
+  return [rows, largest, line = last.line, path, uneven](const GraphNodes& nodes) {
     if (largest >= nodes.count) {
       throw UsageError(
           fmt::format("{}, line {}: an edge of rank {}; here are {} ranks, counted from 0", path,
                       line, largest, nodes.count));
     }
-    return std::make_unique<Edges>(rows, uneven, periodicity_text(path, rows, nodes.count));
+    return std::make_unique<EdgeListTopology>(rows, uneven,
+                                              periodicity_text(path, rows, nodes.count));
   };
 }
 

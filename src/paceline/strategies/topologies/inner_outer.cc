@@ -17,7 +17,7 @@ struct PowersOfTwo {
   Rank at(Step step) const { return static_cast<Rank>(Step{1} << (step % count)); }
 };
 
-/// 1 plus the largest n for which 2^n <= value.
+/// Returns the number of powers of two that are at most `value`.
 Step powers_up_to(Rank value) { return std::bit_width(static_cast<std::uint32_t>(value)); }
 
 /// In each step, the rank with local rank (step mod L) on each host sends to the same local rank on
@@ -26,14 +26,14 @@ Step powers_up_to(Rank value) { return std::bit_width(static_cast<std::uint32_t>
 /// ranks may always send over the same distance.
 class InnerOuter final : public Topology {
  public:
-  InnerOuter(const Nodes& nodes, PowersOfTwo outer, PowersOfTwo inner)
+  InnerOuter(const GraphNodes& nodes, PowersOfTwo outer, PowersOfTwo inner)
       : hosts_(nodes.count / nodes.local), local_(nodes.local), outer_(outer), inner_(inner) {}
 
   Step period() const override {
     return std::lcm(std::lcm(Step{local_}, outer_.count), inner_.count);
   }
 
-  Mixing mixing(Rank node, Step step) const override {
+  MixingRow mixing(Rank node, Step step) const override {
     const Rank host = node / local_, place = node % local_;
     const auto out = static_cast<Rank>(step % local_);
     if (place == out) {
@@ -60,7 +60,7 @@ class InnerOuter final : public Topology {
   PowersOfTwo inner_;
 };
 
-void check_hosts(std::string_view name, const Nodes& nodes) {
+void check_hosts(std::string_view name, const GraphNodes& nodes) {
   if (nodes.local < 3 || nodes.count % nodes.local != 0 || nodes.count == nodes.local) {
     throw UsageError(fmt::format(
         "topology={} wants two or more hosts of the same number of "
@@ -76,14 +76,14 @@ void check_hosts(std::string_view name, const Nodes& nodes) {
 }  // namespace
 
 TopologyFactory make_inner_outer_ring(const std::string&) {
-  return [](const Nodes& nodes) {
+  return [](const GraphNodes& nodes) {
     check_hosts("inner-outer-ring", nodes);
     return std::make_unique<InnerOuter>(nodes, PowersOfTwo{1}, PowersOfTwo{1});
   };
 }
 
 TopologyFactory make_inner_outer_exp(const std::string&) {
-  return [](const Nodes& nodes) {
+  return [](const GraphNodes& nodes) {
     check_hosts("inner-outer-exp", nodes);
     return std::make_unique<InnerOuter>(nodes,
                                         PowersOfTwo{powers_up_to(nodes.count / nodes.local - 1)},

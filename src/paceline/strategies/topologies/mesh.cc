@@ -16,8 +16,8 @@ class Mesh final : public Topology {
  public:
   Mesh(Rank rows, Rank columns) : rows_(rows), columns_(columns) {}
 
-  Mixing mixing(Rank node, Step) const override {
-    Mixing mixing;
+  MixingRow mixing(Rank node, Step) const override {
+    MixingRow mixing;
     const auto mine = neighbors(node);
     for (const Rank other : mine) {
       const double weight =
@@ -65,7 +65,7 @@ Rank rows_of_square(Rank nodes) {
 
 TopologyFactory make_mesh(const std::string& shape) {
   if (shape == "auto") {
-    return [](const Nodes& nodes) {
+    return [](const GraphNodes& nodes) {
       const Rank rows = rows_of_square(nodes.count);
       return std::make_unique<Mesh>(rows, nodes.count / rows);
     };
@@ -76,7 +76,7 @@ TopologyFactory make_mesh(const std::string& shape) {
   }
   const Rank rows = parameter_number("mesh", shape.substr(0, by), 1, 32768);
   const Rank columns = parameter_number("mesh", shape.substr(by + 1), 1, 32768);
-  return [rows, columns](const Nodes& nodes) {
+  return [rows, columns](const GraphNodes& nodes) {
     if (rows * columns != nodes.count) {
       throw UsageError(fmt::format(
           "topology 'mesh:{0}x{1}': a mesh of {0} rows and {1} columns has {2} nodes; here are {3}",

@@ -19,7 +19,7 @@ class RandomMatching final : public Topology {
 
   Step period() const override { return kMatchings; }
 
-  Mixing mixing(Rank node, Step step) const override {
+  MixingRow mixing(Rank node, Step step) const override {
     std::vector<Rank> order(static_cast<std::size_t>(nodes_));
     std::iota(order.begin(), order.end(), 0);
     Random random(static_cast<std::uint64_t>(seed_), static_cast<std::uint64_t>(step % kMatchings));
@@ -42,7 +42,7 @@ class RandomMatching final : public Topology {
 }  // namespace
 
 TopologyFactory make_random_matching(const std::string& seed) {
-  return [by = parameter_number("random-matching", seed, 0)](const Nodes& nodes) {
+  return [by = parameter_number("random-matching", seed, 0)](const GraphNodes& nodes) {
     return std::make_unique<RandomMatching>(nodes.count, by);
   };
 }

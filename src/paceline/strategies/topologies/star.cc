@@ -11,12 +11,12 @@ class Star final : public Topology {
  public:
   Star(Rank nodes, Rank center) : nodes_(nodes), center_(center) {}
 
-  Mixing mixing(Rank node, Step) const override {
+  MixingRow mixing(Rank node, Step) const override {
     const double weight = 1.0 / nodes_;
     if (node != center_) {
       return {.self = 1 - weight, .from = {{center_, weight}}, .to = {center_}};
     }
-    Mixing mixing;
+    MixingRow mixing;
     mixing.self = weight;
     for (Rank leaf = 0; leaf < nodes_; ++leaf) {
       if (leaf != center_) {
@@ -35,7 +35,7 @@ class Star final : public Topology {
 }  // namespace
 
 TopologyFactory make_star(const std::string& center) {
-  return [at = parameter_number("star", center, 0)](const Nodes& nodes) {
+  return [at = parameter_number("star", center, 0)](const GraphNodes& nodes) {
     if (at >= nodes.count) {
       throw UsageError(
           fmt::format("topology 'star:{}': there are {} nodes, counted from 0", at, nodes.count));

@@ -99,7 +99,7 @@ const TopologyRow& row_named(std::string_view name) {
 
 class NoEdges final : public Topology {
  public:
-  Mixing mixing(Rank, Step) const override { return {}; }
+  MixingRow mixing(Rank, Step) const override { return {}; }
 };
 
 class PushSumWeights final : public Topology {
@@ -108,8 +108,8 @@ class PushSumWeights final : public Topology {
 
   Step period() const override { return graph_->period(); }
 
-  Mixing mixing(Rank node, Step step) const override {
-    Mixing row = graph_->mixing(node, step);
+  MixingRow mixing(Rank node, Step step) const override {
+    MixingRow row = graph_->mixing(node, step);
     row.self = share(row);
     for (Neighbor& from : row.from) {
       from.weight = share(graph_->mixing(from.rank, step));
@@ -120,7 +120,7 @@ class PushSumWeights final : public Topology {
   std::size_t degree(Rank node) const override { return graph_->degree(node); }
 
  private:
-  static double share(const Mixing& row) { return 1.0 / static_cast<double>(row.to.size() + 1); }
+  static double share(const MixingRow& row) { return 1.0 / static_cast<double>(row.to.size() + 1); }
 
   std::unique_ptr<const Topology> graph_;
 };
@@ -154,7 +154,7 @@ std::size_t largest_degree(const Topology& topology, Rank nodes) {
 
 namespace {
 
-/// Both numbers with six digits, or with all digits if six are equal.
+/// Returns both numbers as text with six digits, or with all digits if the six are equal.
 std::pair<std::string, std::string> distinct_texts(double one, double other) {
   std::pair texts{fmt::format("{:.6g}", one), fmt::format("{:.6g}", other)};
   return texts.first != texts.second ? texts
@@ -163,7 +163,7 @@ std::pair<std::string, std::string> distinct_texts(double one, double other) {
 
 }  // namespace
 
-std::string asymmetry_of(const Topology& topology, Rank nodes, Step step) {
+std::string asymmetry_text_of(const Topology& topology, Rank nodes, Step step) {
   std::vector<std::map<Rank, double>> rows(static_cast<std::size_t>(nodes));
   for (Rank node = 0; node < nodes; ++node) {
     for (const Neighbor& from : topology.mixing(node, step).from) {
@@ -204,7 +204,7 @@ TopologyChoice::TopologyChoice(std::string_view text) {
       parameter == row.fallback ? std::string(row.name) : fmt::format("{}:{}", row.name, parameter);
 }
 
-std::unique_ptr<const Topology> TopologyChoice::on(const Nodes& nodes) const {
+std::unique_ptr<const Topology> TopologyChoice::on(const GraphNodes& nodes) const {
   if (nodes.count < 2) {
     return std::make_unique<NoEdges>();
   }
