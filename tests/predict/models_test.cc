@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <cmath>
+#include <utility>
+
 #include <gtest/gtest.h>
 
 #include "paceline/base/error.h"
@@ -72,6 +75,82 @@ TEST(Models, MeasuredFollowsItsPieces) {
   };
   EXPECT_EQ(time(4000), 5 * kUs + 16 * kUs);
   EXPECT_EQ(time(8000), 9 * kUs + 40 * kUs);
+}
+
+constexpr cluster::Group kFourHosts{.ranks = 16, .hosts = 4, .most_local = 4};
+
+/// Fits of all-reduces on two and on four hosts, faster than a ring on the links.
+std::vector<cluster::LinkFit> fast_fits() {
+  std::vector<cluster::LinkFit> fits;
+  for (const cluster::Group& group : {kTwoHosts, kFourHosts}) {
+    fits.push_back(
+        {.operation = "all-reduce",
+         .ranks = group.ranks,
+         .line = {{{.alpha = 5 * group.hosts * kUs, .beta_ps_per_byte = 500.0 * group.hosts}}},
+         .error_percent = {},
+         .ranks_per_host = std::vector<int>(group.hosts, group.most_local)});
+  }
+  return fits;
+}
+
+// NVLS and trees move fewer bytes than a ring: the links do not hold a measured time down.
+TEST(Models, MeasuredTimesAreNotThoseOfARing) {
+  for (const cluster::LinkSharing sharing :
+       {cluster::LinkSharing::kHost, cluster::LinkSharing::kDevice, cluster::LinkSharing::kAll}) {
+    SCOPED_TRACE(static_cast<int>(sharing));
+    cluster::Machine machine = two_speeds(cluster::Algorithm::kMeasured);
+    machine.network.sharing = sharing;
+    machine.fits = fast_fits();
+    const auto cost = cluster::staged_cost({plan::Pattern::kAllReduce, 3072, kTwoHosts}, machine);
+    // 10 us and 1 ns a byte; a ring of 8 would move 5376 bytes at 0.5 bytes/ns.
+    const plan::Picoseconds measured = 10 * kUs + 3'072'000;
+    EXPECT_NEAR(static_cast<double>(cluster::alone(cost, kTwoHosts, machine)),
+                static_cast<double>(measured), 10);
+    auto input = simulator::toy_input(3, 8);
+    input.local_world = {4, 4};
+    simulator::Costs costs = simulator::toy_costs(input);
+    costs.machine = machine;
+    EXPECT_NEAR(
+        static_cast<double>(simulator::simulate(*simulator::planner_of("bsp"), input, costs).step),
+        static_cast<double>(90 * kUs + measured), 10);
+  }
+}
+
+TEST(Models, BetweenMeasuredRanksTimesAreLinearInTheirLogarithm) {
+  cluster::Machine machine = two_speeds(cluster::Algorithm::kMeasured);
+  machine.fits = fast_fits();
+  const auto time = [&](plan::Rank ranks, std::int64_t bytes) {
+    const cluster::Group group{.ranks = ranks, .hosts = (ranks + 3) / 4, .most_local = 4};
+    return static_cast<double>(cluster::alone(
+        cluster::staged_cost({plan::Pattern::kAllReduce, bytes, group}, machine), group, machine));
+  };
+  for (const std::int64_t bytes : {64, 8000, 1'000'000}) {
+    const double least = time(8, bytes), most = time(16, bytes);
+    const double share = std::log2(12.0 / 8);
+    EXPECT_NEAR(time(12, bytes), least + share * (most - least), 1e-6 * most) << bytes;
+  }
+}
+
+// A calibration states the sizes that were measured; the model gives the ratio to others.
+TEST(Models, OutsideTheMeasuredSizesTimesFollowTheModel) {
+  cluster::Machine machine = two_speeds(cluster::Algorithm::kMeasured);
+  machine.fits = fast_fits();
+  for (cluster::LinkFit& fit : machine.fits) {
+    fit.from_bytes = 1 << 20;
+    fit.to_bytes = 1 << 21;
+  }
+  const auto time = [&](std::int64_t bytes, cluster::Algorithm algorithm) {
+    cluster::Machine of = machine;
+    of.algorithm = algorithm;
+    return static_cast<double>(cluster::alone(
+        cluster::staged_cost({plan::Pattern::kAllReduce, bytes, kTwoHosts}, of), kTwoHosts, of));
+  };
+  for (const auto& [bytes, nearest] : {std::pair{1 << 10, 1 << 20}, {1 << 24, 1 << 21}}) {
+    EXPECT_NEAR(
+        time(bytes, cluster::Algorithm::kMeasured) / time(nearest, cluster::Algorithm::kMeasured),
+        time(bytes, cluster::Algorithm::kRing) / time(nearest, cluster::Algorithm::kRing), 1e-6)
+        << bytes;
+  }
 }
 
 // Alone on the links, an executed collective takes what the formula says.

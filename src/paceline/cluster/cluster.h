@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -61,6 +62,9 @@ struct LinkFit {
   std::string engine{};                 // one of kFitEngines; empty: unknown
   std::string device{};                 // cpu, cuda; empty: unknown
   std::vector<int> ranks_per_host{};    // in rank order; empty: unknown
+  // The smallest and the largest measured size, where the link's calibration states them; a file
+  // has them there.
+  std::int64_t from_bytes = 0, to_bytes = std::numeric_limits<std::int64_t>::max();
 };
 
 /// The result of `paceline calibrate` for an engine's model of collectives on a link: constants

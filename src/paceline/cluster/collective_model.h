@@ -90,9 +90,9 @@ bool launch_is_calibrated(bool several_hosts, const Machine& machine);
 Stage nccl_message_stage(std::int64_t bytes, bool remote, const Machine& machine);
 
 /// Returns the fit that predicts the call: a fit of the call's operation, of the links between its
-/// members, and of the nearest number of ranks.  For another number of ranks measured_cost()
-/// scales it by the ratio of the costs under the machine's `unmeasured` algorithm.  Null if there
-/// is no such fit, or the machine's algorithm is not kMeasured.  The fit includes software costs.
+/// members, and of the nearest number of ranks.  cluster/measured.cc says what other numbers of
+/// ranks cost.  Null if there is no such fit, or the machine's algorithm is not kMeasured.  The fit
+/// includes software costs.
 const cluster::LinkFit* measured_fit(const CollectiveCall& call, const Machine& machine);
 
 /// Returns the cost of a message between two ranks, if nothing else uses the machine, without
@@ -106,10 +106,8 @@ const cluster::LinkFit* message_fit(bool remote, const Machine& machine);
 /// Returns the piece of a fit that applies to `bytes` bytes.
 const plan::AlphaBetaPiece& piece_of(const cluster::LinkFit& fit, std::int64_t bytes);
 
-/// Returns the rate, in bytes/s, at which `flow` bytes take the beta term of the piece for `bytes`
-/// bytes.
-std::int64_t limit_bytes_per_s_of(const plan::AlphaBetaPiece& piece, std::int64_t bytes,
-                                  std::int64_t flow);
+/// Returns the rate, in bytes/s, at which `flow` bytes take `seconds`.
+std::int64_t limit_bytes_per_s_of(double seconds, std::int64_t flow);
 
 /// Returns the logarithm to base 2, rounded up: the rounds of a binary tree.
 constexpr std::int64_t log2_up(std::int64_t value) {

@@ -73,6 +73,12 @@ std::vector<cluster::LinkFit> fits_with(const cluster::ClusterLink* link, std::s
     std::ranges::copy_if(link->fits, std::back_inserter(fits), [&](const cluster::LinkFit& fit) {
       return fit.engine.empty() || fit.engine == engine;
     });
+    for (cluster::LinkFit& fit : fits) {
+      if (link->calibration && link->calibration->engine == fit.engine) {
+        fit.from_bytes = link->calibration->from_bytes;
+        fit.to_bytes = link->calibration->to_bytes;
+      }
+    }
   }
   return fits;
 }

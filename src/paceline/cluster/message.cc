@@ -35,7 +35,8 @@ Stage full_stage(std::int64_t bytes, bool remote, const Machine& machine) {
   if (fit != nullptr) {
     const plan::AlphaBetaPiece& piece = piece_of(*fit, bytes);
     stage.latency = piece.alpha;
-    stage.limit_bytes_per_s = limit_bytes_per_s_of(piece, bytes, bytes);
+    stage.limit_bytes_per_s =
+        limit_bytes_per_s_of(piece.beta_ps_per_byte * 1e-12 * static_cast<double>(bytes), bytes);
   }
   return stage;
 }
