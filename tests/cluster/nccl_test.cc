@@ -78,6 +78,25 @@ TEST(Nccl, ChoosesByTheSizeAndTheGeneration) {
   EXPECT_EQ(choice(a100, 1 << 16, 32).algorithm, NcclAlgorithm::kTree);
 }
 
+// NCCL's model takes the mean of the ranks a host, and the chain of the fullest host takes the
+// time.
+TEST(Nccl, OneRankOnAThirdHostSavesNoHops) {
+  const Machine machine = machine_for(nodes_of("H100", 450e9));
+  const Group two{.ranks = 16, .hosts = 2, .most_local = 8};
+  const Group three{.ranks = 17, .hosts = 3, .most_local = 8};
+  for (const std::int64_t bytes : {1 << 10, 1 << 15, 1 << 18, 1 << 20}) {
+    EXPECT_GE(seconds(machine, bytes, three), seconds(machine, bytes, two)) << bytes;
+  }
+}
+
+// On two hosts NCCL takes NVLS trees to have twice the network's rate, and chooses them from
+// smaller sizes on than on three, where a tree is chosen, which the model expects to be faster.
+TEST(Nccl, ChoosesNvlsTreesFromSmallerSizesOnTwoHosts) {
+  const Machine machine = machine_for(nodes_of("H100", 450e9));
+  EXPECT_EQ(choice(machine, 4 << 20, 2).algorithm, NcclAlgorithm::kNvlsTree);
+  EXPECT_EQ(choice(machine, 4 << 20, 3).algorithm, NcclAlgorithm::kTree);
+}
+
 TEST(Nccl, TakesCollNetOnlyWhereItIsAskedFor) {
   Machine machine = machine_for(nodes_of("V100-SXM2-16GB", 150e9));
   for (std::int64_t bytes = 1024; bytes < (std::int64_t{1} << 31); bytes *= 4) {

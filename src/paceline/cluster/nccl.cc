@@ -23,11 +23,12 @@ constexpr double kGiga = 1e9;
 struct Fabric {
   const NcclTuning& tuning;
   const CollectiveCall& call;
-  NcclLink device, network;    // constants by which NCCL chooses, or those of the expected time
-  double ranks, hosts, local;  // members, hosts, members per host
-  double inside, across;       // achieved rates inside a host, and between hosts
-  std::size_t nodes_index;     // index of RatesByNodes
-  bool chooses;                // whether NCCL's choice is computed, not the expected time
+  NcclLink device, network;  // constants by which NCCL chooses, or those of the expected time
+  double ranks, hosts;       // numbers of members and of hosts
+  double local;              // members per host: NCCL chooses by the mean, time has the fullest
+  double inside, across;     // achieved rates inside a host, and between hosts
+  std::size_t nodes_index;   // index of RatesByNodes
+  bool chooses;              // whether NCCL's choice is computed, not the expected time
 
   double bytes() const { return static_cast<double>(call.bytes); }
   bool all_reduce() const { return call.pattern == Pattern::kAllReduce; }
@@ -66,7 +67,7 @@ Fabric fabric_of(const CollectiveCall& call, const Machine& machine, bool choose
       .network = network,
       .ranks = static_cast<double>(group.ranks),
       .hosts = static_cast<double>(group.hosts),
-      .local = static_cast<double>(group.ranks) / group.hosts,
+      .local = chooses ? static_cast<double>(group.ranks) / group.hosts : group.most_local,
       .inside = device.share * static_cast<double>(device_ring_bytes_per_s(group, machine)) / kGiga,
       .across =
           network.share * static_cast<double>(network_ring_bytes_per_s(group, machine)) / kGiga,
