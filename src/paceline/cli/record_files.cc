@@ -76,8 +76,8 @@ FileRecords read_record_files(const std::vector<std::string>& files, Operations 
     }
     if (!read.operations.empty() && operations == Operations::kRejected) {
       throw UsageError(
-          fmt::format("{}: has records of operations, which `paceline diff` compares and `paceline "
-                      "import` shows",
+          fmt::format("{}: has records of operations, which `paceline diff` compares, `paceline "
+                      "import` shows and `paceline calibrate` makes a cluster file of",
                       files[file]));
     }
     if (!read.operations.empty() && !tables.insert(text_of(read.operations)).second) {

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "paceline/predict/engine_choice.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "paceline/base/error.h"
 #include "paceline/base/text.h"
+#include "paceline/cluster/nccl_tuning.h"
 #include "paceline/plan/engine_traits.h"
 #include "paceline/predict/engines.h"
 
@@ -24,6 +27,11 @@ std::vector<std::string> fitted_engines(const cluster::Cluster& cluster) {
     }
   }
   return engines;
+}
+
+/// Returns whether a device's name has the number of a model: "H100", not "cpu" or "gpu".
+bool names_a_model(const std::string& device) {
+  return device.find_first_of("0123456789") != std::string::npos;
 }
 
 }  // namespace
@@ -103,6 +111,37 @@ void check_device(const std::string& profiled, const cluster::Cluster& cluster,
                            profiled, device.empty() ? "one that engine nccl drives" : device),
        .why = "compute takes the profile's times all the same",
        .advice = "give --device-rate, samples/s of that device, or a profile measured there"});
+}
+
+void check_generation(const cluster::Cluster& cluster, const EngineCosts& engine,
+                      std::vector<records::Warning>& warnings) {
+  const std::string& device = cluster.device.name;
+  if (!cluster::runs_nccl(engine.algorithm) || !names_a_model(device)) {
+    return;
+  }
+  const auto tuning = cluster::nccl_tuning_of(cluster);
+  if (!tuning->known) {
+    warnings.push_back(
+        {.code = "device-of-no-known-generation",
+         .seen = fmt::format("the cluster's device is '{}'", device),
+         .why = fmt::format("NCCL's constants are those of generation {}", tuning->generation),
+         .advice = "name a device of a known generation, or measure with paceline calibrate"});
+  }
+}
+
+void check_memory(const cluster::Cluster& cluster, const cluster::SoftwareCosts& software,
+                  std::vector<records::Warning>& warnings) {
+  const std::string& device = cluster.device.name;
+  const bool free = std::ranges::any_of(software.kernels, [](const cluster::KernelCost& kernel) {
+    return kernel.optimizer_step && kernel.bytes_per_s == 0 && kernel.launch_per_tensor == 0;
+  });
+  if (free && names_a_model(device) && !cluster.device.memory_bytes_per_s) {
+    warnings.push_back(
+        {.code = "no-memory-rate",
+         .seen = fmt::format("the cluster file has no memory_bandwidth of '{}'", device),
+         .why = "updates and other kernels take no time",
+         .advice = "give memory_bandwidth under [device]"});
+  }
 }
 
 }  // namespace paceline::predict

@@ -43,4 +43,14 @@ bool is_of_another_device(const std::string& profiled, const cluster::Cluster& c
 void check_device(const std::string& profiled, const cluster::Cluster& cluster,
                   const std::string& engine, std::vector<records::Warning>& warnings);
 
+/// Warns if the engine's collectives are those of NCCL, and the cluster names a model of a device
+/// whose generation is not known.
+void check_generation(const cluster::Cluster& cluster, const EngineCosts& engine,
+                      std::vector<records::Warning>& warnings);
+
+/// Warns if updates take no time because the memory's rate is not known of a named model of a
+/// device.
+void check_memory(const cluster::Cluster& cluster, const cluster::SoftwareCosts& software,
+                  std::vector<records::Warning>& warnings);
+
 }  // namespace paceline::predict

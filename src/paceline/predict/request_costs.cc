@@ -90,6 +90,7 @@ simulator::Costs costs_of(const PredictRequest& request, const EngineCosts& soft
   }
   if (!request.machine) {
     check_fits(request.cluster, engine, costs.machine, warnings);
+    check_generation(request.cluster, software, warnings);
     if (!request.samples_per_s) {
       check_device(request.profile_device, request.cluster, engine, warnings);
     }
@@ -107,6 +108,7 @@ simulator::Costs costs_of(const PredictRequest& request, const EngineCosts& soft
       costs.software.issue = 0;  // the fit includes it
     }
     costs.software.kernels = kernels_of(request, input);
+    check_memory(request.cluster, costs.software, warnings);
   }
   // Checks before planners get times that would overflow.
   cluster::check_costs(costs.machine, costs.software);
