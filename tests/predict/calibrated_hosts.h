@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "paceline/predict/collective_time.h"
 #include "paceline/predict/link_calibration.h"
 #include "paceline/predict/request_costs.h"
 

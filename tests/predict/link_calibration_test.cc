@@ -10,6 +10,7 @@
 
 #include "paceline/base/error.h"
 #include "paceline/plan/wire_bytes.h"
+#include "paceline/predict/collective_time.h"
 #include "predict/calibrated_hosts.h"
 
 namespace paceline::predict {
@@ -99,6 +100,52 @@ TEST(LinkCalibration, RejectsWhatIsFasterThanTheLine) {
                  "alone need 1566 us: an efficiency of 1.57, which is at most 1; check the rate of "
                  "link 'nvlink', 300 GB/s");
   }
+}
+
+/// Published all-reduces of two nodes of eight H100 with EFA
+/// (stas00/ml-engineering, reference/modern/nccl_allreduce.csv), 64 MiB and more.
+std::vector<MeasuredTime> times_of_efa() {
+  std::vector<MeasuredTime> times;
+  std::int64_t bytes = 64 << 20;
+  for (const double us : {996.0, 1950.5, 3010.8, 3608.0, 6426.3, 9197.5}) {
+    times.push_back({.call = all_reduce(16, bytes), .seconds = us * 1e-6});
+    bytes *= 2;
+  }
+  return times;
+}
+
+cluster::Cluster hosts_of_h100() {
+  cluster::Cluster cluster = hosts_of_a100();
+  cluster.device.name = "NVIDIA H100 80GB HBM3";
+  cluster.links[0].bytes_per_s = 450e9;
+  cluster.links[1].sharing = cluster::LinkSharing::kHost;
+  cluster.links[1].bytes_per_s = 438e9;
+  return cluster;
+}
+
+TEST(LinkCalibration, FitsARateThatEachTimeAllows) {
+  cluster::Cluster cluster = hosts_of_h100();
+  const CalibratedLink link =
+      calibrate_link({.scope = LinkScope::kHosts, .rate_is_given = false, .engine = "nccl"},
+                     times_of_efa(), cluster);
+  // Each of two hosts sends 2 GiB in 9197.5 us.
+  constexpr double kLeast = 2147483648 / 9197.5e-6;
+  ASSERT_EQ(names_of(link), std::vector<std::string>{"rate"});
+  EXPECT_GE(link.constants[0].value, kLeast * 0.9999);
+  EXPECT_GE(link.constants[0].interval.low, kLeast * 0.9999);
+  for (const MeasuredTime& time : times_of_efa()) {
+    EXPECT_LE(ideal_s(time.call, cluster), time.seconds * 1.0001) << time.call.bytes;
+  }
+}
+
+TEST(LinkCalibration, LargeSizesLeaveLatenciesAsTheyAre) {
+  cluster::Cluster cluster = hosts_of_h100();
+  const double before = nccl_seconds(all_reduce(16, 32768), cluster);
+  const CalibratedLink link =
+      calibrate_link({.scope = LinkScope::kHosts, .rate_is_given = false, .engine = "nccl"},
+                     times_of_efa(), cluster);
+  EXPECT_EQ(link.undetermined, (std::vector<std::string>{"base", "hop"}));
+  EXPECT_NEAR(nccl_seconds(all_reduce(16, 32768), cluster) / before, 1, 0.05);
 }
 
 // The bound has no latency, no software, and the bytes of the engine that moves the fewest.

@@ -159,6 +159,7 @@ int CommCommand::predict() const {
   return predict_comm({.cluster = choice_,
                        .ranks = worlds_,
                        .operations = operations_of(only_),
+                       .names_operations = !only_.empty(),
                        .sizes = sizes(),
                        .engine = configuration_.engine,
                        .format = settings_.format});

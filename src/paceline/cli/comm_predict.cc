@@ -5,17 +5,20 @@
 #include <cmath>
 #include <cstdio>
 #include <optional>
+#include <string_view>
 
 #include <fmt/format.h>
 
 #include "paceline/base/error.h"
+#include "paceline/cli/warnings.h"
 #include "paceline/plan/wire_bytes.h"
 #include "paceline/predict/collective_error.h"
+#include "paceline/predict/collective_time.h"
 #include "paceline/predict/engine_choice.h"
-#include "paceline/predict/link_calibration.h"
 #include "paceline/predict/request_costs.h"
 #include "paceline/records/comm_record.h"
 #include "paceline/report/console.h"
+#include "paceline/report/csv.h"
 #include "paceline/report/markdown.h"
 #include "paceline/report/table.h"
 
@@ -29,6 +32,12 @@ struct Row {
   bool calibrated = false;
   std::optional<double> error{};       // absolute error of the logarithm of `seconds`
   std::optional<double> measured_s{};  // by a fit for the same number of ranks
+};
+
+/// What one table shows.
+struct AskedTable {
+  plan::Pattern pattern{};
+  int ranks = 0;
 };
 
 std::string gigabytes(double bytes_per_s) { return fmt::format("{:.2f}", bytes_per_s * 1e-9); }
@@ -55,6 +64,11 @@ class ModelledTimes {
   const std::string& engine() const { return engine_.name; }
   bool is_bound() const { return engine_.bound; }
   bool has_published_errors() const { return cluster::runs_nccl(engine_.algorithm); }
+  std::vector<records::Warning> warnings() const {
+    std::vector<records::Warning> warnings;
+    predict::check_generation(cluster_, engine_, warnings);
+    return warnings;
+  }
 
   Row row(plan::Pattern pattern, int ranks, std::int64_t bytes) const {
     const auto counts = cluster::ranks_per_host(cluster_, ranks);
@@ -66,13 +80,16 @@ class ModelledTimes {
     if (engine_.bound) {
       return {.bytes = bytes, .seconds = predict::ideal_s(call, cluster_)};
     }
+    // As `paceline predict` model_times it.
+    const double priced_s = predict::collective_s(call, measured_, engine_.costs);
     Row row{.bytes = bytes,
-            .seconds = predict::collective_s(call, model_, engine_.costs),
+            .seconds = priced_s,
             .calibrated = predict::calibration_of(call, cluster_, engine_) != nullptr,
             .error = predict::error_of_collective(call, cluster_, engine_, model_)};
     const cluster::LinkFit* fit = cluster::measured_fit(call, measured_);
     if (fit != nullptr && fit->ranks == ranks && is_measured_size(call)) {
-      row.measured_s = predict::collective_s(call, measured_, engine_.costs);
+      row.seconds = predict::collective_s(call, model_, engine_.costs);
+      row.measured_s = priced_s;
     }
     return row;
   }
@@ -99,8 +116,9 @@ std::string legend_of(const ModelledTimes& model_times, bool calibrated) {
       "no published times say how far the model of engine {} is off", model_times.engine());
   if (calibrated) {
     return fmt::format(
-        "interval: nine of ten times are within, by the residuals of paceline calibrate; beyond "
-        "the measured sizes and ranks {}\n",
+        "time: the model's where a measured time stands beside it, else as paceline predict prices "
+        "it from the measured ones\ninterval: nine of ten times are within, by the residuals of "
+        "paceline calibrate; beyond the measured sizes and ranks {}\n",
         model_times.has_published_errors() ? "it grows with each doubling" : unknown);
   }
   if (model_times.has_published_errors()) {
@@ -145,31 +163,68 @@ report::Table table_of(const ModelledTimes& model_times, plan::Pattern pattern, 
   return table;
 }
 
+/// Returns all rows in SI units, without rounding to columns of a terminal.
+report::Table csv_of(const ModelledTimes& model_times, const std::vector<AskedTable>& asked,
+                     const std::vector<std::int64_t>& sizes) {
+  report::Table table;
+  for (const char* const name : {"operation", "ranks", "engine", "bytes", "seconds", "low_seconds",
+                                 "high_seconds", "measured_seconds"}) {
+    table.columns.push_back({.name = name});
+  }
+  for (const auto& [pattern, ranks] : asked) {
+    for (const std::int64_t bytes : sizes) {
+      const Row row = model_times.row(pattern, ranks, bytes);
+      const auto number = [](std::optional<double> value) {
+        return value ? fmt::format("{:.6g}", *value) : "";
+      };
+      const auto bound = [&](double sign) {
+        return row.error ? std::optional(row.seconds * std::exp(sign * *row.error)) : std::nullopt;
+      };
+      table.rows.push_back({{std::string(plan::name_of(pattern)), fmt::format("{}", ranks),
+                             model_times.engine(), fmt::format("{}", bytes), number(row.seconds),
+                             number(bound(-1)), number(bound(1)), number(row.measured_s)}});
+    }
+  }
+  return table;
+}
+
 }  // namespace
 
 int predict_comm(const CommPredictRequest& request) {
-  if (request.format != "table" && request.format != "markdown") {
-    throw UsageError(
-        fmt::format("--format {}: --predict prints table or markdown", request.format));
+  if (request.format == "json") {
+    throw UsageError("--format json: --predict prints table, markdown or csv");
   }
   const cluster::Cluster cluster = cluster::read_cluster(request.cluster);
   const ModelledTimes model_times(cluster, request.engine);
   const std::vector<int> worlds =
       request.ranks.empty() ? std::vector<int>{cluster.slots()} : request.ranks;
-  report::Document document;
+  const auto is_asked = [&](std::string_view operation) {
+    return std::ranges::find(request.operations, operation) != request.operations.end();
+  };
+  std::vector<AskedTable> asked;
   for (const plan::Pattern pattern : plan::kPatterns) {
-    const bool asked =
-        std::ranges::find(request.operations, plan::name_of(pattern)) != request.operations.end();
     for (const int ranks : worlds) {
-      if (asked) {
-        document.tables.push_back(table_of(model_times, pattern, ranks, request.sizes));
+      if (is_asked(plan::name_of(pattern))) {
+        asked.push_back({pattern, ranks});
       }
     }
   }
-  if (document.tables.empty()) {
+  if (asked.empty()) {
     throw UsageError(
         "--predict: of messages there is no table; give --only "
         "all-reduce, reduce-scatter, all-gather or broadcast");
+  }
+  print_warnings(model_times.warnings());
+  if (request.names_operations && is_asked(plan::kMessageOperation)) {
+    fmt::print(stderr, "paceline: --only message: of messages --predict has no table\n");
+  }
+  if (request.format == "csv") {
+    fmt::print("{}", report::csv_text(csv_of(model_times, asked, request.sizes)));
+    return 0;
+  }
+  report::Document document;
+  for (const auto& [pattern, ranks] : asked) {
+    document.tables.push_back(table_of(model_times, pattern, ranks, request.sizes));
   }
   fmt::print("{}", request.format == "table" ? report::console_text(document)
                                              : report::markdown_text(document));

@@ -14,14 +14,15 @@ struct CommPredictRequest {
   cluster::ClusterChoice cluster;
   std::vector<int> ranks;  // empty: all slots
   std::vector<std::string> operations;
+  bool names_operations = false;  // whether the user named them
   std::vector<std::int64_t> sizes;
   std::string engine;  // auto: that of the cluster's fits, else nccl
-  std::string format;  // table or markdown
+  std::string format;  // table, markdown or csv
 };
 
-/// Prints the modelled time and bandwidths of each operation by size, as nccl-tests does.  Beside
-/// them it prints measured times, from those fits of the cluster file that are for the same number
-/// of ranks.  Returns the exit code.
+/// Prints the modelled time and bandwidths of each operation by size, as nccl-tests does.  Where
+/// the cluster has a fit of as many ranks, the time is that of the engine's model, with the fit's
+/// beside it; else it is what `paceline predict` takes.  Returns the exit code.
 int predict_comm(const CommPredictRequest& request);
 
 }  // namespace paceline::cli

@@ -7,6 +7,7 @@
 
 #include "paceline/cluster/nccl_tuning.h"
 #include "paceline/plan/wire_bytes.h"
+#include "paceline/predict/collective_time.h"
 #include "paceline/predict/link_calibration.h"
 
 namespace paceline::predict {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <span>
 #include <string>
@@ -49,25 +51,22 @@ struct CalibratedLink {
 ///   engine nccl  share of the link's rate (where that is not given: the rate), base latency, hop
 ///   others       rate and latency of the link
 ///
+/// A fitted rate is at least what each time needs for the fewest bytes that an algorithm moves.
+///
 /// A constant whose standard deviation the times do not reduce to half of what it is before them is
-/// not determined: it keeps its value, and the others are fitted without it.  The error for each
+/// not determined: it keeps its value, and the others are fitted without it.  This holds for
+/// latencies both at their fitted values and at those before the times.  The error for each
 /// doubling of the ranks is that with which the other numbers of ranks predict each one.  Throws
 /// UsageError where a time is shorter than the given rate allows, where the times do not determine
-/// a rate that is not given, and where the fitted model misses the times by a factor of 1.5 (root
-/// mean square).
+/// a rate that is not given, and where the model fitted to a link whose rate is given misses the
+/// times by a factor of 1.5 (root mean square).
 CalibratedLink calibrate_link(const LinkToCalibrate& of, std::span<const MeasuredTime> times,
                               cluster::Cluster& cluster);
 
-/// Returns the seconds of a collective that runs alone on the machine, software costs included.
-double collective_s(const cluster::CollectiveCall& call, const cluster::Machine& machine,
-                    const cluster::SoftwareCosts& software);
-
-/// Seconds that the rates of the cluster's links alone need for the collective, by the engine whose
-/// algorithm moves the fewest bytes: no engine is faster.
-double ideal_s(const cluster::CollectiveCall& call, const cluster::Cluster& cluster);
-
 /// Returns how often the value must be doubled or halved to come into the range; 0 if it is inside.
-double doublings(double value, double least, double most);
+inline double doublings(double value, double least, double most) {
+  return std::max({0.0, std::log2(value / most), std::log2(least / value)});
+}
 
 /// Nine of ten values of a normal distribution are within this number of standard deviations.
 inline constexpr double kNineOfTen = 1.645;
