@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "paceline/predict/calibrated_cluster.h"
 
+#include <algorithm>
 #include <cmath>
 #include <string>
 #include <vector>
@@ -8,6 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "paceline/base/error.h"
+#include "paceline/predict/collective_time.h"
 #include "paceline/predict/link_calibration.h"
 #include "paceline/predict/request_costs.h"
 #include "predict/two_nodes.h"
@@ -82,6 +84,14 @@ ClusterFacts facts() {
   return facts;
 }
 
+/// Hosts whose network is not described.
+ClusterFacts facts_without_network() {
+  ClusterFacts one = facts();
+  std::erase_if(one.base->links,
+                [](const auto& link) { return link.scope == cluster::LinkScope::kHosts; });
+  return one;
+}
+
 TEST(CalibratedCluster, MoreRanksFollowTheModelWithTheFittedLinks) {
   std::vector<CommRecord> records = measured(8);
   for (const CommRecord& record : measured(16)) {
@@ -141,6 +151,94 @@ TEST(CalibratedCluster, RejectsWhatSaysNothing) {
   EXPECT_THROW(calibrated_cluster(records, facts(), "a test"), UsageError);
 }
 
+constexpr auto kPair =
+    "\tGPU0\tGPU1\tNIC0\tNIC1\tCPU Affinity\n"
+    "GPU0\t X \tNV18\tPIX\tSYS\t0-31\n"
+    "GPU1\tNV18\t X \tSYS\tPIX\t0-31\n"
+    "NIC0\tPIX\tSYS\t X \tSYS\n"
+    "NIC1\tSYS\tPIX\tSYS\t X \n";
+
+TEST(ClusterFacts, ATopologyIsASquareMatrixOfOneMind) {
+  ClusterFacts facts;
+  add_topology(kPair, "topo", facts);
+  EXPECT_EQ(facts.network_cards, 2);
+  EXPECT_EQ(facts.nvlinks_of_a_device, 18);
+  const std::string text = kPair;
+  for (const char* const row : {"GPU1\tNV18", "NIC0\tPIX", "NIC1\tSYS"}) {
+    EXPECT_THROW(add_topology(text.substr(0, text.find(row)), "topo", facts), UsageError) << row;
+  }
+  std::string differs = text;
+  differs.replace(differs.find("GPU1\tNV18"), 9, "GPU1\tNV12");
+  EXPECT_THROW(add_topology(differs, "topo", facts), UsageError);
+}
+
+/// The message of the error with which the files are rejected; empty if they are not.
+std::string rejection(const std::vector<CommRecord>& records, const std::string& topology) {
+  ClusterFacts facts;
+  add_topology(topology, "topo", facts);
+  facts.base = cluster::Cluster{};
+  facts.base->device.name = "NVIDIA B200";
+  try {
+    calibrated_cluster(records, facts, "a test");
+    return "";
+  } catch (const UsageError& error) {
+    return error.what();
+  }
+}
+
+TEST(CalibratedCluster, RejectsATopologyOfOtherDevices) {
+  std::vector<CommRecord> records = measured(8);
+  for (CommRecord& record : records) {
+    record.ranks = 2;
+    record.ranks_per_host = {2};
+  }
+  const auto with_links = [](const std::string& word) {
+    std::string text = kPair;
+    for (std::size_t at = 0; (at = text.find("NV18", at)) != std::string::npos;) {
+      text.replace(at, 4, word);
+    }
+    return text;
+  };
+  EXPECT_EQ(rejection(records, kPair), "");
+  EXPECT_EQ(rejection(records, with_links("NV20")),
+            "nvidia-smi topo -m has NV20 between two devices, and a 'NVIDIA B200' has 18 NVLinks: "
+            "the topology is of another device");
+  EXPECT_TRUE(
+      rejection(records, with_links("SYS"))
+          .starts_with("nvidia-smi topo -m has no NVLink between two of the devices, and "));
+}
+
+// One card of each device has an eighth of what a host sends.
+TEST(CalibratedCluster, FitsTheRateOfACardOrOfAHost) {
+  const std::vector<CommRecord> records = measured(16);
+  const auto rate_of = [&](int cards) {
+    ClusterFacts facts = facts_without_network();
+    facts.devices_of_a_host = 8;
+    facts.network_cards = cards;
+    return calibrated_cluster(records, facts, "a test")
+        .cluster.link(cluster::LinkScope::kHosts)
+        ->bytes_per_s;
+  };
+  EXPECT_NEAR(rate_of(8) / rate_of(0), 0.125, 0.01);
+}
+
+TEST(CalibratedCluster, TakesTheRateOfTheMemoryFromTheDataSheet) {
+  ClusterFacts facts = facts_without_network();
+  const auto cluster = [&](const char* device) {
+    facts.base->device.name = device;
+    return calibrated_cluster(measured(16), facts, "a test");
+  };
+  EXPECT_EQ(cluster("NVIDIA A100-SXM4-80GB").cluster.device.memory_bytes_per_s, 2039e9);
+  EXPECT_EQ(cluster("NVIDIA A100-PCIE-40GB").cluster.device.memory_bytes_per_s, 1555e9);
+  for (const char* const unknown : {"FooBar 9000", "NVIDIA A100-SXM4-40GB MIG 1g.5gb"}) {
+    const CalibratedCluster found = cluster(unknown);
+    EXPECT_FALSE(found.cluster.device.memory_bytes_per_s) << unknown;
+    EXPECT_TRUE(std::ranges::any_of(found.notes, [](const std::string& note) {
+      return note.find("prices updates at 0") != std::string::npos;
+    })) << unknown;
+  }
+}
+
 TEST(ClusterFacts, AreReadFromSlurmsVariables) {
   ClusterFacts facts;
   add_slurm(
@@ -152,6 +250,16 @@ TEST(ClusterFacts, AreReadFromSlurmsVariables) {
   EXPECT_EQ(facts.hosts[0].slots, 8);
   EXPECT_THROW(add_slurm("SLURM_NODELIST=a\nSLURM_TASKS_PER_NODE=8,4\n", "env", facts), UsageError);
   EXPECT_THROW(add_slurm("SLURM_NODELIST=a\n", "env", facts), UsageError);
+  // What is said twice is the same.
+  const std::string two = "SLURM_NODELIST=gpu-[001-002]\nSLURM_TASKS_PER_NODE=8(x2)\n";
+  for (const char* const right : {"SLURM_NNODES=2\n", "SLURM_NTASKS=16\n",
+                                  "SLURM_NTASKS_PER_NODE=8\n", "SLURM_GPUS_ON_NODE=8\n"}) {
+    EXPECT_NO_THROW(add_slurm(two + right, "env", facts)) << right;
+  }
+  for (const char* const wrong : {"SLURM_NNODES=3\n", "SLURM_JOB_NUM_NODES=1\n",
+                                  "SLURM_NTASKS=48\n", "SLURM_NTASKS_PER_NODE=4\n"}) {
+    EXPECT_THROW(add_slurm(two + wrong, "env", facts), UsageError) << wrong;
+  }
   EXPECT_TRUE(is_slurm("HOME=/root\nSLURM_NODELIST=a\n"));
   EXPECT_FALSE(is_slurm("a:4\n"));
 }

@@ -17,7 +17,6 @@ namespace paceline::cluster {
 namespace {
 
 constexpr auto kTuningFile = "data/nccl_tuning.toml";
-constexpr double kPcie5 = 64e9;           // bytes/s of 16 lanes
 constexpr std::int64_t kHop = 2'000'000;  // ps, in NCCL's constants
 constexpr std::int64_t kSocketHop = 10'000'000;
 // The keys of kNcclAlgorithms and kNcclProtocols, in their order.
@@ -28,6 +27,7 @@ constexpr std::array<std::string_view, kNcclProtocols.size()> kProtocols{"ll", "
 struct Generation {
   std::vector<std::string> devices, nvlink_devices;  // parts of their names
   double nvlink = 0;                                 // GB/s of a device
+  int nvlinks = 0;                                   // of a device
   double nvlink_share = 1;
   NcclTuning tuning;
 };
@@ -65,6 +65,7 @@ Generation generation_from(const Section& entry) {
   generation.devices = entry.texts("devices");
   generation.nvlink_devices = entry.texts("nvlink_devices");
   generation.nvlink = entry.non_negative("nvlink").value_or(0);
+  generation.nvlinks = entry.integer("nvlinks", 0, 0, 64);
   generation.nvlink_share = entry.non_negative("nvlink_share").value_or(1);
   NcclTuning& tuning = generation.tuning;
   tuning.generation = entry.text("name");
@@ -105,11 +106,12 @@ TuningFile read_tuning(std::string_view text) {
       file.tree_correction[p] = trees.non_negatives(kProtocols[p]);
     }
   });
-  whole.each("generations", "[[generations]]",
-             "name devices nvlink nvlink_devices nvlink_share ll_rate ring_ll128 tree_ll128 tree "
-             "nvls_tree plateau "
-             "channels nvls_share nvls_channels",
-             [&](const Section& entry) { file.generations.push_back(generation_from(entry)); });
+  whole.each(
+      "generations", "[[generations]]",
+      "name devices nvlink nvlinks nvlink_devices nvlink_share ll_rate ring_ll128 tree_ll128 tree "
+      "nvls_tree plateau "
+      "channels nvls_share nvls_channels",
+      [&](const Section& entry) { file.generations.push_back(generation_from(entry)); });
   PACELINE_CHECK(!file.generations.empty());
   whole.each("links", "[[links]]", "name source share latency_us", [&](const Section& entry) {
     file.links[entry.text("name")] = {.share = entry.non_negative("share").value_or(1),
@@ -206,9 +208,10 @@ std::shared_ptr<const NcclTuning> nccl_tuning_of(const Cluster& cluster) {
   tuning->known = &generation != &file.generations.back() || has(cluster.device.name, "V100") ||
                   has(cluster.device.name, "RTX 20");
   const ClusterLink* device = cluster.link(LinkScope::kDevices);
-  tuning->nvlink =
-      device != nullptr && (device->bytes_per_s > kPcie5 || has(device->name, "nvlink"));
+  tuning->nvlink = device != nullptr &&
+                   (device->bytes_per_s > kPcie5BytesPerSecond || has(device->name, "nvlink"));
   tuning->nvlink_bytes_per_s = nvlink_rate(generation, cluster.device.name);
+  tuning->nvlinks = tuning->nvlink_bytes_per_s > 0 ? generation.nvlinks : 0;
   tuning->base_us = file.base;
   tuning->device_hop_us = tuning->nvlink ? file.nvlink : file.pcie;
   tuning->network_hop_us = file.network;

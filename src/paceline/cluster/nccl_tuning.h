@@ -31,6 +31,8 @@ enum class NcclProtocol : std::uint8_t { kLl, kLl128, kSimple };
 inline constexpr std::array kNcclProtocols{NcclProtocol::kLl, NcclProtocol::kLl128,
                                            NcclProtocol::kSimple};
 
+inline constexpr double kPcie5BytesPerSecond = 64e9;  // each way, of 16 lanes
+
 /// Times in microseconds by algorithm and protocol.
 using NcclTimes = std::array<std::array<double, 3>, kNcclAlgorithms.size()>;
 
@@ -56,6 +58,7 @@ struct NcclTuning {
   double plateau = 1;  // factor on the latency of large rings between nodes
   int channels = 1;
   double nvlink_bytes_per_s = 0;  // of the data sheet; 0: may not join all devices of a host
+  int nvlinks = 0;                // of a device, by the data sheet; 0: not known
   double nvls_share = 0;          // fraction of NVLink's achieved rate; 0: there is no NVLS
   std::array<int, 3> nvls_channels{};
   NcclLink device, network;  // the constants by which NCCL chooses

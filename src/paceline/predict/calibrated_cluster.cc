@@ -14,6 +14,7 @@
 
 #include "paceline/base/error.h"
 #include "paceline/base/text.h"
+#include "paceline/cluster/device_table.h"
 #include "paceline/cluster/nccl_tuning.h"
 #include "paceline/plan/wire_bytes.h"
 #include "paceline/predict/comm_fit.h"
@@ -174,6 +175,10 @@ class Calibration {
       return;
     }
     out_.cluster.device.name = name;
+    if (!out_.cluster.device.memory_bytes_per_s) {
+      out_.cluster.device.memory_bytes_per_s = cluster::data_sheet_memory_rate(name);
+      out_.notes.push_back(memory_note());
+    }
     const std::shared_ptr<const cluster::NcclTuning> tuning = cluster::nccl_tuning_of(out_.cluster);
     if (!tuning->known) {
       out_.notes.push_back(
@@ -185,14 +190,65 @@ class Calibration {
     }
   }
 
+  /// Says what updates of parameters are priced by, where no file has the rate of the memory.
+  std::string memory_note() const {
+    const cluster::ClusterDevice& device = out_.cluster.device;
+    if (device.memory_bytes_per_s) {
+      return fmt::format(
+          "no file says what the memory of a device moves: it is taken to be {:.4g} GB/s, the data "
+          "sheet's rate of '{}'",
+          *device.memory_bytes_per_s * 1e-9, device.name);
+    }
+    return fmt::format(
+        "no file says what the memory of a device moves, nor does data/devices.toml of '{}': "
+        "`paceline predict` prices updates at 0; give memory_bandwidth in the file of --cluster",
+        device.name);
+  }
+
+  /// Throws UsageError if the topology gives the devices other links than the data sheet: through
+  /// switches two devices are joined by all links of each, without them a device's links are
+  /// divided among the others.
+  void check_topology(const cluster::NcclTuning& tuning) const {
+    const bool switched = facts_.nvlinks == tuning.nvlinks && facts_.most_nvlinks == tuning.nvlinks;
+    if (tuning.nvlinks > 0 && facts_.most_nvlinks > 0 && !switched &&
+        facts_.nvlinks_of_a_device > tuning.nvlinks) {
+      throw UsageError(fmt::format(
+          "nvidia-smi topo -m has NV{} between two devices, and a '{}' has {} NVLinks: the "
+          "topology is of another device",
+          facts_.most_nvlinks, out_.cluster.device.name, tuning.nvlinks));
+    }
+  }
+
+  /// Throws UsageError if the times need a faster link between the devices of a host than PCIe.
+  void check_pcie() const {
+    for (const CommRecord& record : usable_) {
+      if (scope_of(record) == LinkScope::kDevices &&
+          record.bus_bandwidth() > cluster::kPcie5BytesPerSecond) {
+        throw UsageError(fmt::format(
+            "nvidia-smi topo -m has no NVLink between two of the devices, and {} of {} B reached "
+            "{:.4g} GB/s on each device's link, of which PCIe 5.0 x16 has {:.4g}: the topology is "
+            "of another host",
+            record.operation, record.bytes, record.bus_bandwidth() * 1e-9,
+            cluster::kPcie5BytesPerSecond * 1e-9));
+      }
+    }
+  }
+
   /// Where no file has the link between the devices of a host, it is the NVLink of the data sheet,
   /// or that of the times inside one host.
   void choose_device_link() {
     if (out_.cluster.link(LinkScope::kDevices) != nullptr) {
       return;
     }
-    const double rate =
-        engine_ == "nccl" ? cluster::nccl_tuning_of(out_.cluster)->nvlink_bytes_per_s : 0;
+    double rate = 0;
+    if (engine_ == "nccl") {
+      const auto tuning = cluster::nccl_tuning_of(out_.cluster);
+      check_topology(*tuning);
+      rate = tuning->nvlink_bytes_per_s;
+      if (facts_.has_topology && facts_.devices_of_a_host > 1 && facts_.nvlinks == 0) {
+        check_pcie();
+      }
+    }
     if (rate == 0 || (facts_.has_topology && facts_.nvlinks == 0)) {
       const bool matters = std::ranges::any_of(usable_, [](const CommRecord& record) {
         return std::ranges::max(record.ranks_per_host) > 1;
@@ -211,9 +267,10 @@ class Calibration {
                                   .latency_ps = plan::picoseconds_of(kUsualHop),
                                   .fits = {}});
     out_.notes.push_back(
-        fmt::format("no file describes the link between the devices of a host: it is taken to be "
+        fmt::format("no file {} the link between the devices of a host: it is taken to be "
                     "NVLink at {:.4g} GB/s, the data sheet's rate of '{}'",
-                    rate * 1e-9, out_.cluster.device.name));
+                    facts_.has_topology ? "says the rate of" : "describes", rate * 1e-9,
+                    out_.cluster.device.name));
   }
 
   void complete_ranks_per_host(CommRecord& record) const {
@@ -233,7 +290,7 @@ class Calibration {
   }
 
   /// Returns the link of the scope.  If the cluster has none, adds one whose rate is the largest
-  /// measured bus bandwidth.
+  /// measured bus bandwidth of a card.
   cluster::ClusterLink& link_of(LinkScope scope, bool& was_given) {
     auto& links = out_.cluster.links;
     const auto found = std::ranges::find(links, scope, &cluster::ClusterLink::scope);
@@ -241,16 +298,17 @@ class Calibration {
     if (was_given) {
       return *found;
     }
-    double rate = 0;
-    for (const CommRecord& record : usable_) {
-      if (scope_of(record) == scope) {
-        rate = std::max(rate, record.bus_bandwidth());
-      }
-    }
     const bool devices = scope == LinkScope::kDevices;
     const bool own =
         devices ? !facts_.has_topology || facts_.nvlinks > 0
                 : facts_.network_cards > 0 && facts_.network_cards >= facts_.devices_of_a_host;
+    double rate = 0;
+    for (const CommRecord& record : usable_) {
+      if (scope_of(record) == scope) {
+        const int cards = own && !devices ? std::ranges::max(record.ranks_per_host) : 1;
+        rate = std::max(rate, record.bus_bandwidth() / cards);
+      }
+    }
     links.push_back({.name = !devices              ? "network"
                              : facts_.nvlinks > 0  ? "nvlink"
                              : facts_.has_topology ? "pcie"

@@ -21,17 +21,21 @@ struct ClusterFacts {
   std::vector<cluster::ClusterHost> hosts{};  // empty: as the records have them
   int devices_of_a_host = 0;                  // by nvidia-smi; 0: not known
   int nvlinks = 0;                            // between two devices, the fewest; 0: there is none
+  int most_nvlinks = 0;                       // between two devices, the most
+  int nvlinks_of_a_device = 0;                // to all others together, the most
   int network_cards = 0;                      // of a host, for devices
   bool has_topology = false;
 };
 
 /// Reads `nvidia-smi topo -m`.  Throws UsageError, which begins with `file`, for a text that is no
-/// such matrix.
+/// such matrix, for one that is not square, and for one in which two devices differ about the link
+/// between them.
 void add_topology(const std::string& text, const std::string& file, ClusterFacts& facts);
 bool is_topology(const std::string& text);
 
 /// Reads Slurm's variables, as `env` prints them: SLURM_JOB_NODELIST and SLURM_NTASKS_PER_NODE,
-/// SLURM_TASKS_PER_NODE or SLURM_GPUS_ON_NODE.
+/// SLURM_TASKS_PER_NODE or SLURM_GPUS_ON_NODE.  Throws UsageError where the numbers of nodes and of
+/// tasks contradict these.
 void add_slurm(const std::string& text, const std::string& file, ClusterFacts& facts);
 bool is_slurm(const std::string& text);
 

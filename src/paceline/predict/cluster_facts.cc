@@ -3,6 +3,8 @@
 #include <map>
 #include <optional>
 #include <sstream>
+#include <string>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -44,6 +46,33 @@ std::optional<int> ranks_of(const std::string& text) {
   return number_from<int>(text.substr(0, text.find('(')));
 }
 
+/// Throws UsageError where a variable says another number than the node list and the ranks a host.
+void check_slurm(const std::map<std::string, std::string>& variables, const std::string& file,
+                 int hosts, int slots) {
+  const auto check = [&](const char* name, const std::string& expected, const char* what) {
+    const auto found = variables.find(name);
+    if (found != variables.end() && found->second != expected) {
+      throw UsageError(fmt::format("{}: {}={}, but {} it would be {}", file, name, found->second,
+                                   what, expected));
+    }
+  };
+  const std::string nodes = std::to_string(hosts);
+  constexpr auto kByNodes = "by the node list";
+  check("SLURM_NNODES", nodes, kByNodes);
+  check("SLURM_JOB_NUM_NODES", nodes, kByNodes);
+  if (!variables.contains("SLURM_NTASKS_PER_NODE") && !variables.contains("SLURM_TASKS_PER_NODE")) {
+    return;  // the ranks a host are the GPUs
+  }
+  constexpr auto kByTasks = "by the node list and the tasks of a node";
+  const std::string each = std::to_string(slots);
+  const auto tasks = variables.find("SLURM_TASKS_PER_NODE");
+  if (tasks != variables.end() && tasks->second != each) {
+    check("SLURM_TASKS_PER_NODE", fmt::format("{}(x{})", each, hosts), kByTasks);
+  }
+  check("SLURM_NTASKS", std::to_string(hosts * slots), kByTasks);
+  check("SLURM_NPROCS", std::to_string(hosts * slots), kByTasks);
+}
+
 }  // namespace
 
 bool is_topology(const std::string& text) {
@@ -54,46 +83,80 @@ bool is_topology(const std::string& text) {
   });
 }
 
-// Returns the smallest number of NVLinks from a GPU's row to any other GPU, but at most `fewest`.
-int fewest_nvlinks(const std::vector<std::string>& row, const std::vector<std::string>& columns,
-                   int fewest) {
-  for (std::size_t i = 1; i < row.size() && i <= columns.size(); ++i) {
-    if (is_numbered(columns[i - 1], "GPU") && row[i] != "X") {
-      const bool nvlink = is_numbered(row[i], "NV");
-      fewest = std::min(fewest, nvlink ? *number_from<int>(row[i].substr(2)) : 0);
-    }
-  }
-  return fewest;
+namespace {
+
+/// Returns the devices and cards that have a row and a column in the matrix below the header.
+std::vector<std::string> columns_of(const std::vector<std::string>& header) {
+  return {header.begin(), std::ranges::find(header, "CPU")};
 }
+
+/// Returns the cells of the matrix.  Throws UsageError unless it is square.
+std::vector<std::vector<std::string>> matrix_of(const std::string& text, const std::string& file,
+                                                std::vector<std::string>& columns) {
+  std::vector<std::vector<std::string>> rows;
+  for (const std::string& line : split_at(text, '\n')) {
+    const auto words = words_of_line(line);
+    if (columns.empty() && words.size() > 1 && words[0] == "GPU0" && words[1] != "X") {
+      columns = columns_of(words);
+      continue;
+    }
+    if (words.empty() || rows.size() == columns.size() || words[0] != columns[rows.size()]) {
+      continue;
+    }
+    if (words.size() <= columns.size() || words[rows.size() + 1] != "X") {
+      throw UsageError(fmt::format("{}: {}: the row has no X below {}, or ends before {}", file,
+                                   line, words[0], columns.back()));
+    }
+    rows.emplace_back(words.begin() + 1, words.begin() + 1 + std::ssize(columns));
+  }
+  if (columns.empty()) {
+    throw UsageError(fmt::format("{}: holds no row of a GPU, as nvidia-smi topo -m has", file));
+  }
+  if (rows.size() < columns.size()) {
+    throw UsageError(fmt::format(
+        "{}: the matrix of nvidia-smi topo -m has {} columns, to {}, and {} rows in their order: "
+        "it is cut off",
+        file, columns.size(), columns.back(), rows.size()));
+  }
+  return rows;
+}
+
+/// Returns the number of NVLinks in a cell: 18 of "NV18", 0 of "SYS".
+int nvlinks_in(const std::string& cell) {
+  return is_numbered(cell, "NV") ? *number_from<int>(cell.substr(2)) : 0;
+}
+
+}  // namespace
 
 void add_topology(const std::string& text, const std::string& file, ClusterFacts& facts) {
   std::vector<std::string> columns;
-  int devices = 0, cards = 0, fewest = 1 << 20;
-  for (const std::string& line : split_at(text, '\n')) {
-    const auto words = words_of_line(line);
-    if (words.empty()) {
-      continue;
-    }
-    const bool header = words.size() > 1 && words[0] == "GPU0" && words[1] != "X";
-    if (columns.empty() && (header || words == std::vector<std::string>{"GPU0", "CPU"})) {
-      columns = words;
-      continue;
-    }
-    if (is_numbered(words[0], "GPU") && !columns.empty()) {
-      ++devices;
-      fewest = fewest_nvlinks(words, columns, fewest);
-    }
-  }
-  for (const std::string& column : columns) {
-    cards += is_numbered(column, "NIC") || is_numbered(column, "mlx5_") ? 1 : 0;
-  }
-  if (devices == 0) {
-    throw UsageError(fmt::format("{}: holds no row of a GPU, as nvidia-smi topo -m has", file));
-  }
+  const auto cells = matrix_of(text, file, columns);
+  const auto is_card = [](const std::string& name) {
+    return is_numbered(name, "NIC") || is_numbered(name, "mlx5_");
+  };
+  const auto devices = static_cast<std::size_t>(std::ranges::count_if(
+      columns, [](const std::string& name) { return is_numbered(name, "GPU"); }));
   facts.has_topology = true;
-  facts.devices_of_a_host = devices;
-  facts.nvlinks = devices > 1 ? fewest : 0;
-  facts.network_cards = cards;
+  facts.devices_of_a_host = static_cast<int>(devices);
+  facts.network_cards = static_cast<int>(std::ranges::count_if(columns, is_card));
+  facts.nvlinks = devices > 1 ? nvlinks_in(cells[0][1]) : 0;
+  facts.most_nvlinks = facts.nvlinks_of_a_device = 0;
+  for (std::size_t i = 0; i < devices; ++i) {
+    int sum = 0;
+    for (std::size_t k = 0; k < devices; ++k) {
+      if (cells[i][k] != cells[k][i]) {
+        throw UsageError(fmt::format("{}: {} has {} to {}, and {} has {} to {}", file, columns[i],
+                                     cells[i][k], columns[k], columns[k], cells[k][i], columns[i]));
+      }
+      if (i != k) {
+        const int nvlinks = nvlinks_in(cells[i][k]);
+        facts.nvlinks = std::min(facts.nvlinks, nvlinks);
+        facts.most_nvlinks = std::max(facts.most_nvlinks, nvlinks);
+        sum += nvlinks;
+      }
+    }
+    facts.nvlinks_of_a_device = std::max(facts.nvlinks_of_a_device, sum);
+  }
 }
 
 bool is_slurm(const std::string& text) {
@@ -129,6 +192,7 @@ void add_slurm(const std::string& text, const std::string& file, ClusterFacts& f
   for (cluster::ClusterHost& host : facts.hosts) {
     host.slots = *slots;
   }
+  check_slurm(variables, file, static_cast<int>(facts.hosts.size()), *slots);
 }
 
 }  // namespace paceline::predict
