@@ -224,9 +224,13 @@ TEST_F(Calibrate, TakesTheGenerationFromTheDevicesOfTheLog) {
   write("nccl.txt", text_of(unknown));
   const Outcome outcome = run("calibrate nccl.txt --cluster lab.toml -o other.toml");
   EXPECT_EQ(outcome.exit_code, 0);
-  EXPECT_EQ(outcome.err,
-            "paceline: device 'NVIDIA Z9' is of no known generation: NCCL's constants are those of "
-            "generation volta; a file of --cluster may name the device\n");
+  EXPECT_EQ(
+      outcome.err,
+      "paceline: no file says what the memory of a device moves, nor does data/devices.toml of "
+      "'NVIDIA Z9': `paceline predict` prices updates at 0; give memory_bandwidth in the file "
+      "of --cluster\n"
+      "paceline: device 'NVIDIA Z9' is of no known generation: NCCL's constants are those of "
+      "generation volta; a file of --cluster may name the device\n");
 }
 
 TEST_F(Calibrate, ReplacesOnlyWhatItWrote) {
@@ -267,9 +271,12 @@ TEST_F(Calibrate, FitsItsOwnTimesWithTheNvlinkOfTheDataSheet) {
   write("nccl.txt", text_of(sixteen_a100()));
   const Outcome outcome = run("calibrate nccl.txt -o mine.toml");
   ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
-  EXPECT_EQ(outcome.err,
-            "paceline: no file describes the link between the devices of a host: it is taken to be "
-            "NVLink at 300 GB/s, the data sheet's rate of 'NVIDIA A100-SXM4-40GB'\n");
+  EXPECT_EQ(
+      outcome.err,
+      "paceline: no file says what the memory of a device moves: it is taken to be 1555 GB/s, "
+      "the data sheet's rate of 'NVIDIA A100-SXM4-40GB'\n"
+      "paceline: no file describes the link between the devices of a host: it is taken to be "
+      "NVLink at 300 GB/s, the data sheet's rate of 'NVIDIA A100-SXM4-40GB'\n");
   for (const PredictedRow& row :
        predicted("--cluster mine.toml --ranks 16 --min 1MiB --max 256MiB --factor 4")) {
     EXPECT_LT(std::abs(std::stod(row.error)), 5) << row.bytes;
@@ -320,6 +327,120 @@ TEST_F(Calibrate, WithoutMeasurementsTheIntervalIsThatOfPublishedTimes) {
   EXPECT_GT(rows[2].high / rows[2].us, rows[1].high / rows[1].us);
 }
 
+/// Two published nodes of eight H100 with EFA (stas00/ml-engineering), 64 MiB to 2 GiB.
+Log sixteen_h100() {
+  Log log{.hosts = {}, .device = "NVIDIA H100 80GB HBM3", .times = {}};
+  log.hosts.assign(8, "node-a");
+  log.hosts.insert(log.hosts.end(), 8, "node-b");
+  std::int64_t bytes = 64 << 20;
+  for (const double us : {996.0, 1950.5, 3010.8, 3608.0, 6426.3, 9197.5}) {
+    log.times.emplace_back(bytes, us);
+    bytes *= 2;
+  }
+  return log;
+}
+
+TEST_F(Calibrate, PrintsWhatWasMeasuredAndNoBoundAboveIt) {
+  const Log log = sixteen_h100();
+  calibrate(log);
+  const std::string sizes = "--cluster mine.toml --ranks 16 --factor 2 --min 64MiB --max 2GiB";
+  const auto rows = predicted(sizes);
+  ASSERT_EQ(rows.size(), log.times.size());
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const auto& [bytes, us] = log.times[i];
+    EXPECT_NEAR(std::stod(rows[i].measured) / us, 1, 0.12) << bytes;
+  }
+  const Outcome bound =
+      run("comm --predict --only all-reduce --engine ideal --format csv " + sizes);
+  std::istringstream lines(bound.out);
+  std::string line;
+  std::getline(lines, line);
+  EXPECT_EQ(line, "operation,ranks,engine,bytes,seconds,low_seconds,high_seconds,measured_seconds");
+  for (const auto& [bytes, us] : log.times) {
+    ASSERT_TRUE(std::getline(lines, line));
+    double seconds = 0;
+    const std::string row = fmt::format("all-reduce,16,ideal,{},%lf", bytes);
+    ASSERT_EQ(std::sscanf(line.c_str(), row.c_str(), &seconds), 1) << line;
+    EXPECT_LE(seconds, us * 1e-6 * 1.0001) << bytes;
+  }
+}
+
+TEST_F(Calibrate, LargeSizesSayLittleOfSmallOnes) {
+  calibrate(sixteen_h100());
+  const auto rows = predicted("--cluster mine.toml --ranks 16 --factor 128 --min 4KiB --max 64MiB");
+  ASSERT_EQ(rows.size(), 3U);
+  EXPECT_LT(rows[0].us, 200);
+  for (std::size_t i = 1; i < rows.size(); ++i) {
+    EXPECT_GT(rows[i - 1].high / rows[i - 1].us, rows[i].high / rows[i].us) << rows[i].bytes;
+  }
+}
+
+/// Synthetic: a latency, and the bus bandwidth in GB/s.
+Log synthetic(int ranks, double alpha_us, double bus) {
+  Log log{.hosts = {}, .device = "NVIDIA H100 80GB HBM3", .times = {}};
+  for (int rank = 0; rank < ranks; ++rank) {
+    log.hosts.push_back(fmt::format("node{:02}", rank / 8));
+  }
+  for (std::int64_t bytes = 1 << 14; bytes <= std::int64_t{1} << 32; bytes *= 2) {
+    log.times.emplace_back(
+        bytes, alpha_us + static_cast<double>(bytes) * 2 * (ranks - 1) / ranks / (bus * 1e3));
+  }
+  return log;
+}
+
+// Between measured numbers of ranks both commands take a time between theirs.
+TEST_F(Calibrate, BetweenMeasuredRanksTheTimeIsBetween) {
+  write("16.txt", text_of(synthetic(16, 60, 340)));
+  write("64.txt", text_of(synthetic(64, 110, 300)));
+  ASSERT_EQ(run("calibrate 16.txt 64.txt -o mine.toml --cluster " PACELINE_SOURCE_DIR
+                "/clusters/8x8-h100-400gb.toml")
+                .exit_code,
+            0);
+  const auto rows = predicted("--cluster mine.toml --ranks 16,24,32,64 --min 16KiB --max 1GiB");
+  ASSERT_EQ(rows.size() % 4, 0U);
+  const std::size_t sizes = rows.size() / 4;
+  for (std::size_t i = 0; i < sizes; ++i) {
+    const double least = std::stod(rows[i].measured),
+                 most = std::stod(rows[i + 3 * sizes].measured);
+    EXPECT_LT(least, rows[i + sizes].us) << rows[i].bytes;
+    EXPECT_LT(rows[i + sizes].us, rows[i + 2 * sizes].us) << rows[i].bytes;
+    EXPECT_LT(rows[i + 2 * sizes].us, most) << rows[i].bytes;
+  }
+  const Outcome steps =
+      run("predict bert-large --cluster mine.toml --batch-size 48 --device-rate 500 --ranks "
+          "16,24,32,64 --strategy bsp");
+  double before = 0;
+  for (const int ranks : {16, 24, 32, 64}) {
+    const auto at = steps.err.find(fmt::format("bsp on {} ranks: step ", ranks));
+    ASSERT_NE(at, std::string::npos) << steps.err;
+    const double step = std::stod(steps.err.substr(steps.err.find("step ", at) + 5));
+    EXPECT_GT(step, before) << ranks;
+    before = step;
+  }
+}
+
+TEST_F(Calibrate, WarnsOfDevicesThatItsDataDoNotKnow) {
+  write("nccl.txt", text_of(sixteen_h100()));
+  write("foo.toml", std::string(kLab) + "[device]\nname = 'FooBar 9000'\n");
+  const std::string warning =
+      "device-of-no-known-generation: the cluster's device is 'FooBar 9000'";
+  const Outcome times =
+      run("comm --predict --cluster foo.toml --ranks 8 --only message,all-reduce --max 4B");
+  EXPECT_NE(times.err.find(warning), std::string::npos) << times.err;
+  EXPECT_NE(times.err.find("--only message: of messages --predict has no table"), std::string::npos)
+      << times.err;
+  const Outcome step =
+      run("predict bert-large --cluster foo.toml --batch-size 48 --device-rate 500 --ranks 8 "
+          "--strategy bsp --format json");
+  for (const char* const code : {"device-of-no-known-generation", "no-memory-rate"}) {
+    EXPECT_NE((step.out + step.err).find(code), std::string::npos) << step.out;
+  }
+  const Outcome measured =
+      run("predict bert-large --cluster foo.toml --batch-size 48 --ranks 8 --strategy bsp "
+          "--measured nccl.txt");
+  EXPECT_NE(measured.err.find("paceline calibrate"), std::string::npos) << measured.err;
+}
+
 TEST_F(Calibrate, RejectsBrokenInputsWithTheirLine) {
   std::string text = text_of(sixteen_a100());
   const auto row = text.find("     4194304");
@@ -366,7 +487,7 @@ TEST_F(Calibrate, PredictRejectsWhatTheClusterCannotHold) {
   expect_rejected("comm --predict --cluster mine.toml --ranks 65 --only all-reduce",
                   "paceline: a world of 65 ranks does not fit on cluster");
   expect_rejected("comm --predict --cluster mine.toml --only message", "paceline: --predict: of ");
-  expect_rejected("comm --predict --cluster mine.toml --format csv", "paceline: --format csv: ");
+  expect_rejected("comm --predict --cluster mine.toml --format json", "paceline: --format json: ");
 }
 
 }  // namespace
