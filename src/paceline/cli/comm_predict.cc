@@ -80,7 +80,7 @@ class ModelledTimes {
     if (engine_.bound) {
       return {.bytes = bytes, .seconds = predict::ideal_s(call, cluster_)};
     }
-    // As `paceline predict` model_times it.
+    // As `paceline predict` costs it.
     const double priced_s = predict::collective_s(call, measured_, engine_.costs);
     Row row{.bytes = bytes,
             .seconds = priced_s,
