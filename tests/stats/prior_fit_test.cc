@@ -54,5 +54,18 @@ TEST(PriorFit, StepsBackWhereTheModelHasNoValue) {
   EXPECT_NEAR(fit.at[0], 2, 1e-4);
 }
 
+// The first unknown would be 3 and the second 0; at its end the first leaves the second to explain
+// the measurement.
+TEST(PriorFit, KeepsUnknownsBelowTheirEnds) {
+  const auto residuals = [](const std::vector<double>& x) {
+    return std::vector<double>{(x[0] + x[1] - 3) / 1e-3};
+  };
+  const PriorFit free = fit_with_priors(residuals, {100, 1}, {0, 0});
+  EXPECT_NEAR(free.at[0], 3, 1e-3);
+  const PriorFit bounded = fit_with_priors(residuals, {100, 1}, {0, 0}, {1, 100});
+  EXPECT_EQ(bounded.at[0], 1);
+  EXPECT_NEAR(bounded.at[1], 2, 1e-3);
+}
+
 }  // namespace
 }  // namespace paceline::stats

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <optional>
 
 #include "paceline/base/error.h"
@@ -76,7 +77,19 @@ MatrixXd normal_matrix(const MatrixXd& jacobian) {
   return jacobian.transpose() * jacobian + MatrixXd::Identity(jacobian.cols(), jacobian.cols());
 }
 
-VectorXd minimum(const ScaledProblem& problem, VectorXd at) {
+/// Removes from the step the unknowns at their upper ends that would grow.
+void keep_at_ends(const VectorXd& at, const VectorXd& most, MatrixXd& normal, VectorXd& slope) {
+  for (Eigen::Index k = 0; k < at.size(); ++k) {
+    if (at[k] >= most[k] && slope[k] < 0) {
+      normal.row(k).setZero();
+      normal.col(k).setZero();
+      normal(k, k) = 1;
+      slope[k] = 0;
+    }
+  }
+}
+
+VectorXd minimum(const ScaledProblem& problem, VectorXd at, const VectorXd& most) {
   constexpr int kIterations = 40;
   constexpr double kMostDamping = 1e12, kClose = 1e-12;
   double damping = 1e-6;
@@ -84,14 +97,15 @@ VectorXd minimum(const ScaledProblem& problem, VectorXd at) {
   double cost = base.squaredNorm() + at.squaredNorm();
   for (int i = 0; i < kIterations; ++i) {
     const MatrixXd jacobian = problem.jacobian(at, base);
-    const MatrixXd normal = normal_matrix(jacobian);
-    const VectorXd slope = jacobian.transpose() * base + at;
+    MatrixXd normal = normal_matrix(jacobian);
+    VectorXd slope = jacobian.transpose() * base + at;
+    keep_at_ends(at, most, normal, slope);
     bool better = false;
     double gain = 0;
     while (!better && damping < kMostDamping) {
       MatrixXd damped = normal;
       damped.diagonal() += damping * normal.diagonal();
-      const VectorXd trial = at - damped.ldlt().solve(slope);
+      const VectorXd trial = (at - damped.ldlt().solve(slope)).cwiseMin(most);
       const std::optional<VectorXd> there = problem.residuals_if_finite(trial);
       const double now = there ? there->squaredNorm() + trial.squaredNorm() : cost;
       better = there && now < cost;
@@ -128,9 +142,11 @@ PriorFit posterior_of(const ScaledProblem& problem, const VectorXd& best) {
 }  // namespace
 
 PriorFit fit_with_priors(const Residuals& residuals, const std::vector<double>& prior,
-                         const std::vector<double>& start) {
+                         const std::vector<double>& start, const std::vector<double>& most) {
   const ScaledProblem problem(residuals, prior);
-  return posterior_of(problem, minimum(problem, problem.in_priors(start)));
+  const std::vector<double> none(prior.size(), std::numeric_limits<double>::infinity());
+  const VectorXd ends = problem.in_priors(most.empty() ? none : most);
+  return posterior_of(problem, minimum(problem, problem.in_priors(start).cwiseMin(ends), ends));
 }
 
 PriorFit posterior_at(const Residuals& residuals, const std::vector<double>& prior,

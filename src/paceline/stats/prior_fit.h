@@ -22,12 +22,14 @@ struct PriorFit {
 /// about 0 with standard deviation `prior`: they minimize the sum of the squares of the residuals
 /// and of unknown / prior.  Uses Levenberg-Marquardt from `start` on, with forward differences of
 /// 1e-3 min(prior, 1).  If `residuals` throws UsageError at a trial point, a smaller step is tried.
+/// No unknown is above its element of `most`, unless `most` is empty; an unknown there that would
+/// grow is kept in a step.
 ///
-/// The covariance is that of the linearized problem, which is always regular: an unknown on which
-/// no measurement depends keeps its prior.  Tarantola, Inverse Problem Theory, SIAM 2005, section
-/// 3.2.
+/// The covariance is that of the linearized problem without `most`, which is always regular: an
+/// unknown on which no measurement depends keeps its prior.  Tarantola, Inverse Problem Theory,
+/// SIAM 2005, section 3.2.
 PriorFit fit_with_priors(const Residuals& residuals, const std::vector<double>& prior,
-                         const std::vector<double>& start);
+                         const std::vector<double>& start, const std::vector<double>& most = {});
 
 /// As fit_with_priors(), but at the unknowns `at`, which need not be the most probable ones: the
 /// covariance and the influence follow from the design of the measurements, not from their values.
