@@ -225,7 +225,7 @@ TEST(Predict, ComputingInEightBitsNeedsARate) {
   job.network.model.dtype = plan::DType::kF8;
   EXPECT_EQ(message_of(job),
             "--dtype fp8: nothing says how fast the device computes then; give --device-rate, "
-            "--measured, a profile, or fp8_flops of the cluster file's device")
+            "a profile, or fp8_flops of the cluster file's device")
       << "the throughput of the cluster file is not of 8 bits";
   job.cluster.device.fp8_flops_per_s = *job.cluster.device.flops_per_s;
   EXPECT_EQ(message_of(job), "no error");

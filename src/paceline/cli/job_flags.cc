@@ -134,7 +134,7 @@ JobFlags::JobFlags(CLI::App& app) {
                  "of parameters and gradients: fp32, bf16, fp16, fp8 [fp32; of a profile its own]")
       ->check(one_of("number type", {"fp32", "bf16", "fp16", "fp8"}));
   rate_ = app.add_option("--device-rate", device_rate_,
-                         "samples/s of one device alone, which updates behind each micro-batch; "
+                         "samples/s of one device alone at --batch-size, cut as --accumulate says; "
                          "left out: the profile's, or the cluster file's")
               ->check(number_in(predict::kLeastDeviceRate, predict::kMostDeviceRate));
   app.add_option("--optimizer", optimizer_, "one of `paceline list optimizers` [sgd]");

@@ -2,7 +2,6 @@
 #include "paceline/predict/kernel_costs.h"
 
 #include <algorithm>
-#include <numeric>
 #include <string>
 #include <string_view>
 
@@ -29,12 +28,12 @@ double stretch_of(const PredictRequest& request) {
       !is_device_rate(*request.samples_per_s)) {
     return 1;
   }
-  plan::Picoseconds measured = *request.update;
-  for (const auto* times : {&request.profile->forward, &request.profile->backward}) {
-    measured = std::reduce(times->begin(), times->end(), measured);
-  }
-  const int micro_batch = request.batch_size / request.accumulate;
-  return micro_batch / *request.samples_per_s / plan::seconds_of(measured);
+  const int updated = request.micro_batches_of_rate();
+  const plan::Picoseconds measured =
+      updated * (request.profile->forward_total() + request.profile->backward_total()) +
+      *request.update;
+  const int batch = updated * (request.batch_size / request.accumulate);
+  return batch / *request.samples_per_s / plan::seconds_of(measured);
 }
 
 /// Returns whether the optimizer's kernels are fused.  They are on a GPU unless asked otherwise,
@@ -151,6 +150,7 @@ bool has_coding_times(const PredictRequest& request) {
 double update_bytes(const plan::PlanInput& input) {
   plan::PlanInput alone = input;
   alone.world = 1;
+  alone.micro_batches = 1;  // one update, however many there are
   alone.local_world = {1};
   const auto planner = strategies::make_planner(strategies::parse_strategy("none"));
   return most_kernel_bytes(simulator::compile(*planner, alone, {.steps = 3}), 1,

@@ -139,6 +139,7 @@ PredictRequest MeasuredFit::priced(PredictRequest request, const Values& at,
   const double shared =
       std::exp(value(Unknown::kHostShare, at) * std::log2(most_on_a_host(request)));
   request.samples_per_s = micro_batch / (crowding * shared * one_device_s(micro_batch, at));
+  request.accumulate_of_rate = 1;
   request.measured.collective =
       plan::picoseconds_of(std::min(kLongestTime, std::abs(value(Unknown::kStart, at))));
   if (value(Unknown::kStart, at) < 0) {

@@ -21,6 +21,7 @@
 #include "paceline/predict/kernel_costs.h"
 #include "paceline/predict/launch_overhead.h"
 #include "paceline/predict/one_host.h"
+#include "paceline/predict/request_checks.h"
 #include "paceline/predict/request_costs.h"
 #include "paceline/predict/request_profile.h"
 #include "paceline/predict/tables.h"
@@ -99,29 +100,6 @@ std::string text_of_strategy(const PredictRequest& request) {
     return strategies::strategy_of(request).text();
   } catch (const UsageError&) {
     return request.strategy;
-  }
-}
-
-void check_batch(const PredictRequest& request) {
-  const int batch = batch_size_of(request);
-  if (request.accumulate < 1 || batch % request.accumulate != 0) {
-    throw UsageError(fmt::format(
-        "a batch of {} samples per rank and step cannot be cut into {} equal micro-batches", batch,
-        request.accumulate));
-  }
-  if (request.accumulate > 1 && request.tables) {
-    throw UsageError("accumulation beside embedding tables is not simulated; leave it out");
-  }
-}
-
-void check_steps(const PredictRequest& request) {
-  if (request.steps < 3) {
-    throw UsageError(fmt::format("{} steps: at least 3 are needed", request.steps));
-  }
-  const auto rows = std::clamp(request.ranks, plan::Rank{1}, kMostRecorded);
-  if (request.steps > kMostSamples / rows) {
-    throw UsageError(fmt::format("{} steps: a record of {} {} holds at most {}", request.steps,
-                                 rows, rows == 1 ? "rank" : "ranks", kMostSamples / rows));
   }
 }
 
@@ -328,7 +306,14 @@ Simulated simulated(const PredictRequest& request, CostedRequest& costed) {
 
 }  // namespace
 
-double update_seconds_of(const PredictRequest& request) { return costed_request(request).update_s; }
+double update_seconds_of(const PredictRequest& request) {
+  const plan::PlanInput input = dense_part(request, input_of(request));
+  std::vector<records::Warning> warnings;
+  const simulator::Costs costs =
+      costs_of(request, costs_of_engine(request.cost_table(), request.engine, request.cluster),
+               input, warnings);
+  return update_seconds(request, costs.software, input);
+}
 
 int batch_size_of(const PredictRequest& request) {
   const cluster::DeviceThroughput* row = throughput_of(request);
@@ -348,9 +333,25 @@ double Prediction::linear_samples_per_s() const {
 }
 
 PredictedStep step_of(const PredictRequest& request) {
-  CostedRequest costed = costed_request(request);
-  const Simulated done = simulated(request, costed);
-  return {.step = done.times.step, .training_ranks = training_ranks(*done.job)};
+  const CostedRequest costed = costed_request(request);
+  const auto of_micro_batches = [&](int count) {
+    CostedRequest fewer = costed;
+    fewer.input.micro_batches = count;
+    const Simulated done = simulated(request, fewer);
+    return PredictedStep{.step = done.times.step, .training_ranks = training_ranks(*done.job)};
+  };
+  constexpr int kFew = 3;
+  if (request.accumulate > 2 * kFew && !request.noise.any()) {
+    const plan::Picoseconds work =
+        costed.costs.profile.forward_total() + costed.costs.profile.backward_total();
+    PredictedStep few = of_micro_batches(kFew);
+    // A micro-batch that adds its model work alone waits for no communication, nor do more of them.
+    if (few.step - of_micro_batches(kFew - 1).step == work) {
+      few.step += (request.accumulate - kFew) * work;
+      return few;
+    }
+  }
+  return of_micro_batches(request.accumulate);
 }
 
 records::RunRecord rejected_record(const PredictRequest& request, const std::string& why) {

@@ -50,8 +50,11 @@ struct PredictRequest {
   /// or 32, for each micro-batch.
   int batch_size = 0;
   int accumulate = 1;  // micro-batches per step
-  /// The examples/s of one device alone that updates after each micro-batch.
+  /// The examples/s of one device alone that trains steps of `batch_size`.
   std::optional<double> samples_per_s{};
+  /// The micro-batches for each update behind samples_per_s, if that comes from measured figures;
+  /// 0: the rate is that of the job, with `accumulate`.
+  int accumulate_of_rate = 0;
   std::optional<plan::LayerProfile> profile{};  // measured layer times
   std::string profile_device{};                 // device of `profile`; empty: unknown
   std::vector<records::Warning> warnings{};     // about the inputs; copied to the record
@@ -79,6 +82,9 @@ struct PredictRequest {
   /// Keeps compiled jobs for later requests; null: none are kept.
   simulator::JobCache* jobs = nullptr;
 
+  int micro_batches_of_rate() const {
+    return accumulate_of_rate > 0 ? accumulate_of_rate : accumulate;
+  }
   const CostTable& cost_table() const { return costs ? *costs : shipped_costs(); }
 };
 
@@ -89,7 +95,7 @@ struct PredictRequest {
 ///   prices 5e8a1c02; layers 0b1d6f93
 ///
 /// The text has the cluster's name; the algorithm of collectives, unfused updates, the noise, the
-/// stragglers and the rate of the device, if they were asked for; a hash of all constants of the
+/// stragglers and the rate of the device, if they were given; a hash of all constants of the
 /// links, of the device and of costs in a user's file; a hash of corrections by measured figures;
 /// and a hash of measured layer times.  The record has the hosts and the engine elsewhere.  Empty
 /// if the request has a machine of its own in place of the cluster's.

@@ -11,6 +11,11 @@
 namespace paceline::predict {
 namespace {
 
+/// The micro-batches of one step, of `size` samples each.
+struct MicroBatches {
+  int count = 1, size = 1;
+};
+
 constexpr double kLongestStep = 3600;  // seconds; picoseconds can hold a thousand such steps
 
 /// Returns how long one device takes for a batch.
@@ -44,19 +49,19 @@ std::string words_of_update(const PredictRequest& request) {
              : " at the device's memory bandwidth";
 }
 
-/// Returns the forward and backward time of one device's step.  The device's rate was measured with
-/// the update, which comes after them.
-plan::Picoseconds model_work_of(const PredictRequest& request, double samples_per_s, int batch_size,
-                                double update_s) {
-  const plan::Picoseconds step = step_of(batch_size, samples_per_s);
+/// Returns the forward and backward time of a micro-batch on one device.  The device's rate was
+/// measured with one update for each `micro_batches` of them.
+plan::Picoseconds model_work_of(const PredictRequest& request, double samples_per_s,
+                                const MicroBatches& of, double update_s) {
+  const plan::Picoseconds step = step_of(of.count * of.size, samples_per_s);
   const plan::Picoseconds update = plan::picoseconds_of(update_s);
   if (update >= step) {
     throw UsageError(fmt::format(
-        "{} samples/s of one device, a step of {:.3f} ms: the update alone takes "
+        "{:.6g} samples/s of one device, a step of {:.3f} ms: the update alone takes "
         "{:.3f} ms{}",
         samples_per_s, 1e3 * plan::seconds_of(step), 1e3 * update_s, words_of_update(request)));
   }
-  return step - update;
+  return (step - update) / of.count;
 }
 
 }  // namespace
@@ -87,7 +92,8 @@ plan::LayerProfile profile_of(const PredictRequest& request, int batch_size, dou
       return *request.profile;
     }
     return stretched(*request.profile,
-                     model_work_of(request, *request.samples_per_s, batch_size, update_s));
+                     model_work_of(request, *request.samples_per_s,
+                                   {request.micro_batches_of_rate(), batch_size}, update_s));
   }
   const plan::DType dtype = request.network.model.dtype;
   plan::LayerProfile profile =
@@ -95,16 +101,19 @@ plan::LayerProfile profile_of(const PredictRequest& request, int batch_size, dou
                        roofline_of(request.cluster.device, request.cost_table().roofline, dtype));
   const cluster::DeviceThroughput* row = throughput_of(request);
   std::optional<double> rate = request.samples_per_s;
+  MicroBatches of{request.micro_batches_of_rate(), batch_size};
   if (!rate && row != nullptr) {
     rate = row->samples_per_s;
+    of.count = 1;  // the file's rates are of steps without accumulation
   }
   if (rate) {
-    return stretched(std::move(profile), model_work_of(request, *rate, batch_size, update_s));
+    return stretched(std::move(profile), model_work_of(request, *rate, of, update_s));
   }
   if (dtype == plan::DType::kF8 && !request.cluster.device.fp8_flops_per_s) {
     throw UsageError(
-        "--dtype fp8: nothing says how fast the device computes then; give --device-rate, "
-        "--measured, a profile, or fp8_flops of the cluster file's device");
+        "--dtype fp8: nothing says how fast the device computes then; give --device-rate, a "
+        "profile, "
+        "or fp8_flops of the cluster file's device");
   }
   warnings.push_back(
       {.code = "no-throughput",
