@@ -98,9 +98,10 @@ TEST_F(Advise, SaysWhereScalingEnds) {
   const Outcome hidden = run("advise bert-base --cluster " PACELINE_SOURCE_DIR
                              "/clusters/8x8-h100-400gb.toml --device-rate 50 --ranks 8 "
                              "--batch-size 64 --bucket-mb 25 --error 1");
-  EXPECT_NE(hidden.out.find("efficiency does not fall below 90 % up to 512 ranks (nor at the upper "
-                            "end of the step's interval)"),
-            std::string::npos)
+  EXPECT_NE(
+      hidden.out.find("efficiency does not fall below 90 % up to 512 ranks (nor at the slower "
+                      "end of the step's interval)"),
+      std::string::npos)
       << hidden.out << hidden.err;
 }
 
@@ -124,6 +125,29 @@ TEST_F(Advise, SaysWhatToMeasureNext) {
   }
   EXPECT_EQ(values.at("scaling").at("base").at("ranks"), 32);
   EXPECT_EQ(values.at("scaling").at("base").at("measured"), true);
+}
+
+// What these figures lose is not lost in the described links.
+TEST_F(Advise, RanksNothingByUnlikelyLinks) {
+  const Outcome outcome =
+      run("advise resnet50 --cluster " PACELINE_SOURCE_DIR
+          "/clusters/8x8-h100-400gb.toml --batch-size 64 --measured 'ranks=8 rate=18000 "
+          "strategy=ddp' --measured 'ranks=64 rate=130000 strategy=ddp'");
+  EXPECT_EQ(outcome.exit_code, 2);
+  EXPECT_EQ(outcome.out, "");
+  EXPECT_NE(outcome.err.find("paceline: --measured: no ranking of strategies and no end of scaling "
+                             "follow from these figures: reached rate between hosts"),
+            std::string::npos)
+      << outcome.err;
+}
+
+// Sizes of buckets that cannot be told from the best leave PyTorch's own.
+TEST_F(Advise, LeavesTheBucketsOfPyTorch) {
+  const Outcome outcome = run("advise resnet50 " + kCluster + " --ranks 8 --engine nccl-2.4");
+  EXPECT_NE(outcome.out.find("DistributedDataParallel(model), whose default bucket_cap_mb=25 is "
+                             "not told from the best"),
+            std::string::npos)
+      << outcome.out;
 }
 
 TEST_F(Advise, SaysWhatItsBarsAre) {

@@ -170,6 +170,13 @@ TEST_F(Predict, TakesFiguresInWhateverFormTheyAreHeld) {
   expect_rejected(job + "--batch-size 64 --measured 'ranks=8'",
                   "paceline: --measured 'ranks=8': determines nothing: give ");
   expect_rejected("advise hybrid --measured 'ranks=8 rate=3'", "paceline: ");
+  const std::string figure = " --measured 'ranks=8 rate=640' --batch-size ";
+  for (const char* noise : {"--noise 0.1", "--stragglers 0.1 --straggler-factor 2"}) {
+    expect_rejected(job + noise + figure + "64",
+                    "paceline: --measured: figures contain the noise of their machine; ");
+  }
+  expect_rejected(job + figure + "250 --accumulate 32",
+                  "paceline: a batch of 250 samples per rank and step cannot be cut into 32 ");
   outcome = run("advise resnet50 " + kCluster +
                 " --batch-size 64 --ranks 8 --measured 'ranks=4 rate=640'");
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;

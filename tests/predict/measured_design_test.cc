@@ -154,7 +154,7 @@ TEST(MeasuredDesign, ASweepNarrowsWhatIsKnownOfLinks) {
   EXPECT_LT(half_width(*swept, other), half_width(fit, other));
   EXPECT_FALSE(swept->if_collectives_measured());  // again
   EXPECT_FALSE(
-      MeasuredFit(job_of(8), {figure_of(8)}).if_collectives_measured());  // no constant of a link
+      MeasuredFit(job_of(8), {figure_of(1)}).if_collectives_measured());  // no constant of a link
 }
 
 TEST(MeasuredDesign, KnowsTheCasesThatWereMeasured) {

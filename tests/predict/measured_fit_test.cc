@@ -70,8 +70,10 @@ std::string rejection_of(const std::vector<MeasuredFigure>& figures) {
 
 TEST(MeasuredFit, OneFigureDeterminesCompute) {
   const MeasuredFit fit(described(8), {figure_of(truth(8))});
-  ASSERT_EQ(fit.constants().size(), 1u);
+  ASSERT_EQ(fit.constants().size(), 3u);  // and the links, of which it says nothing
   EXPECT_EQ(fit.constants()[0].by, "8 x 64");
+  EXPECT_EQ(fit.constants()[1].by, "");
+  EXPECT_EQ(fit.constants()[2].by, "");
   EXPECT_NEAR(step_s(fit.priced(described(8))) / step_s(truth(8)), 1, 1e-6);
   EXPECT_FALSE(fit.checked()[0].predicted_from_others_s);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "paceline/cli/advise.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <memory>
 #include <utility>
@@ -63,6 +64,20 @@ cases::Case runnable_case(cases::Case row, const JobFlags& job) {
   return row;
 }
 
+/// Throws UsageError if the figures lose more than the described links can take.  Strategies differ
+/// only in how they use the links, so nothing then says which is faster.
+void reject_unlikely(const predict::MeasuredFit& fit) {
+  const auto& warnings = fit.warnings();
+  const auto found = std::ranges::find(warnings, "unlikely-constant", &records::Warning::code);
+  if (found != warnings.end()) {
+    throw UsageError(fmt::format(
+        "--measured: no ranking of strategies and no end of scaling follow from these figures: {}; "
+        "measure the links with paceline comm and give them with paceline calibrate, or ask "
+        "paceline predict for numbers of ranks near the measured ones",
+        found->seen));
+  }
+}
+
 /// Prints the advice, and the command that runs the best strategy on the cluster.
 void print_output(report::CommandOutput output, const std::string& command, const JobFlags& job,
                   std::vector<std::string> notes, const std::string& format) {
@@ -115,6 +130,7 @@ predict::AdviseRequest AdviseCommand::request() const {
   request.job.ranks = worlds.front();
   if (measured_.given()) {
     request.fit = std::make_shared<predict::MeasuredFit>(fit_measured(request.job, measured, true));
+    reject_unlikely(*request.fit);
     request.job = request.fit->priced(request.job);
   }
   if (!bucket_mb_.empty()) {

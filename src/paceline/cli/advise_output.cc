@@ -27,6 +27,7 @@ using report::Json;
 using report::Table;
 
 constexpr auto kLeft = report::Align::kLeft;
+constexpr double kPyTorchBucketMb = 25;
 constexpr std::string_view kNotValidated = "not validated";
 
 /// Formats the time in `member` of a row, in ms.
@@ -245,8 +246,12 @@ Table buckets_table(const predict::AdviceTable& table) {
                    fmt::format("{:g}", it.worst),
                    fmt::format("{:+.1f}", (it.worst_ratio - 1) * 100)}});
     if (it.strategy == "ddp") {
-      shown.text = fmt::format("ddp in PyTorch: DistributedDataParallel(model, bucket_cap_mb={:g})",
-                               it.best);
+      const bool any = std::ranges::find(it.like, kPyTorchBucketMb) != it.like.end();
+      shown.text = fmt::format(
+          "ddp in PyTorch: DistributedDataParallel(model{}",
+          any ? fmt::format("), whose default bucket_cap_mb={:g} is not told from the best",
+                            kPyTorchBucketMb)
+              : fmt::format(", bucket_cap_mb={:g})", it.best));
     }
   }
   return shown;

@@ -15,6 +15,7 @@
 #include "paceline/base/text.h"
 #include "paceline/cli/record_files.h"
 #include "paceline/cli/warnings.h"
+#include "paceline/predict/request_checks.h"
 #include "paceline/predict/request_profile.h"
 #include "paceline/report/console.h"
 #include "paceline/report/table.h"
@@ -185,6 +186,7 @@ predict::PredictRequest measured_job(const JobFlags& flags,
           "--measured: no figure says its batch; give --batch-size, the samples per rank and step");
     }
   }
+  predict::check_batch(request);
   predict::put_layer_times(measured, request);
   return request;
 }

@@ -81,10 +81,12 @@ std::string knee_range_text(const predict::Scaling& scaling) {
     return fmt::format("between {} and {}", *earliest, *latest);
   }
   if (earliest) {
-    return fmt::format("from {} on at the earliest, not up to {} at the latest", *earliest,
-                       scaling.worlds.back().ranks);
+    return fmt::format("from {} on at the slower end of the step's interval{}", *earliest,
+                       scaling.knee() ? fmt::format(", not up to {} at its faster end",
+                                                    scaling.worlds.back().ranks)
+                                      : "");
   }
-  return "nor at the upper end of the step's interval";
+  return "nor at the slower end of the step's interval";
 }
 
 std::string knee_text(const predict::Scaling& scaling) {

@@ -181,9 +181,7 @@ PredictCommand::PredictionText PredictCommand::predicted(
       predict::predict(fit ? fit->priced(request) : request, !trace_.empty());
   std::string more;
   if (fit) {
-    predict::PredictRequest quiet = request;
-    quiet.noise = {};
-    predict::put_measured(*fit, quiet, prediction);
+    predict::put_measured(*fit, request, prediction);
     more = predict::efficiency_text(*fit, prediction);
   }
   if (request.tables) {
@@ -233,6 +231,11 @@ PredictCommand::RequestedPredictions PredictCommand::requested_from_measurements
     throw UsageError(fmt::format(
         "--measured: figures of {} and its embedding tables cannot be fitted", job_.model()));
   }
+  if (noise().any()) {
+    throw UsageError(
+        "--measured: figures contain the noise of their machine; leave out --noise and "
+        "--stragglers, which would add it again");
+  }
   (void)job_.worlds({});  // rejects invalid --ranks before any file is read
   const predict::MeasuredRecords measured = measured_.read();
   RequestedPredictions asked{.request = measured_job(job_, measured)};
@@ -246,10 +249,9 @@ PredictCommand::RequestedPredictions PredictCommand::requested_from_measurements
   const auto recorded = strategies_of(measured);
   asked.strategies = chosen_strategies(recorded.empty() ? std::vector{request.strategy} : recorded);
   check_prediction_count(asked, jobs);
-  predict::PredictRequest quiet = request;
-  quiet.strategy = on_hosts(asked.strategies.front(), request.bucket_mb);
-  quiet.noise = {};
-  asked.fit = fit_measured(quiet, measured, jobs == nullptr);
+  predict::PredictRequest fitted = request;
+  fitted.strategy = on_hosts(asked.strategies.front(), request.bucket_mb);
+  asked.fit = fit_measured(fitted, measured, jobs == nullptr);
   return asked;
 }
 

@@ -13,6 +13,7 @@
 #include "paceline/base/text.h"
 #include "paceline/predict/engine_choice.h"
 #include "paceline/predict/engines.h"
+#include "paceline/predict/request_costs.h"
 #include "paceline/stats/prior_fit.h"
 
 namespace paceline::predict {
@@ -27,6 +28,8 @@ constexpr double kOfLatency = 1.5;      // if nothing describes the links
 constexpr double kOfSlowdown = 1;       // if nothing describes the links
 constexpr double kOfStart = 30e-6;      // seconds, at least
 constexpr double kOfHostShare = 0.033;  // for each doubling of a host's ranks
+
+using cluster::LinkScope;
 
 bool spans_hosts(const PredictRequest& request) {
   return cluster::ranks_per_host(request.cluster, request.ranks).size() > 1;
@@ -112,48 +115,18 @@ void MeasuredFit::resolve_rates() {
   }
 }
 
-/// Throws UsageError if two figures of one case differ, a figure is given twice, or a log's own
-/// samples of a step are not those of its ranks and batch.
-void MeasuredFit::check_figures() const {
-  constexpr double kContradiction = 0.05;
-  for (std::size_t i = 0; i < checked_.size(); ++i) {
-    const MeasuredFigure& it = checked_[i].figure;
-    const std::int64_t samples = std::int64_t{it.ranks} * it.batch_size;
-    if (it.samples_per_step && *it.samples_per_step != samples) {
-      throw UsageError(fmt::format(
-          "--measured '{}': {} with a batch of {} each take {} samples a step, and its "
-          "log says {}",
-          it.words, counted(it.ranks, "rank"), it.batch_size, samples, *it.samples_per_step));
-    }
-    for (std::size_t j = 0; j < i; ++j) {
-      const MeasuredFigure &a = checked_[j].figure, &b = checked_[i].figure;
-      if (a.ranks != b.ranks || a.batch_size != b.batch_size || a.accumulate != b.accumulate ||
-          a.strategy != b.strategy || a.ranks_per_host != b.ranks_per_host) {
-        continue;
-      }
-      if (a.words == b.words) {
-        throw UsageError(fmt::format("--measured '{}': is given twice", a.words));
-      }
-      if (std::abs(std::log(*a.step_s / *b.step_s)) > kContradiction) {
-        throw UsageError(
-            fmt::format("--measured '{}' contradicts '{}': of one case they give steps of {:.4g} "
-                        "ms and of {:.4g} ms",
-                        b.words, a.words, *b.step_s * 1e3, *a.step_s * 1e3));
-      }
-    }
-  }
-}
-
 void MeasuredFit::add(Unknown unknown, double prior, double start) {
   unknowns_.push_back(unknown);
   prior_.push_back(prior);
   start_.push_back(start);
+  most_.push_back(most_of(unknown));
 }
 
 void MeasuredFit::choose_unknowns() {
   unknowns_.clear();
   prior_.clear();
   start_.clear();
+  most_.clear();
   first_guess_s_ = checked_.front().measured_s / checked_.front().figure.accumulate;
   fixed_s_ = fixed_s();
   add(Unknown::kCompute, kOfCompute);
@@ -168,13 +141,28 @@ void MeasuredFit::choose_unknowns() {
     known_compute = known_compute || it.figure.compute_only_s;
   }
   const bool meet = checked_.back().figure.ranks > 1;
-  if (meet && (cases.size() > 1 || known_compute || !described_)) {
+  if (meet && (cases.size() > 1 || known_compute || !described_ ||
+               (!job_.machine && waits_for_network(checked_.back().figure)))) {
     add_links();
   }
   // The costs of published programs were fitted with what devices of a host take from each other.
   const bool published = job_.cost_table().engine(engine_of(job_.engine, job_.cluster)).published;
   if (described_ && !job_.machine && !known_compute && !published) {
     add_host_share();
+  }
+}
+
+/// Returns whether a good part of the figure's step may wait for the described network, so that the
+/// figure leaves compute as uncertain as the network's rates.
+bool MeasuredFit::waits_for_network(const MeasuredFigure& figure) const {
+  PredictRequest request = without_fitted_costs(figure);
+  request.samples_per_s = figure.batch_size / *figure.step_s;
+  constexpr double kMuch = 0.1;
+  try {
+    const Prediction prediction = predict(request);
+    return plan::seconds_of(prediction.exposed()) > kMuch * *figure.step_s;
+  } catch (const UsageError&) {
+    return true;  // the update alone takes as long
   }
 }
 
@@ -198,7 +186,6 @@ void MeasuredFit::add_links() {
     across = across || spans;
     inside = inside || (!spans && it.figure.ranks > 1);
   }
-  using cluster::LinkScope;
   if (across && !job_.machine) {
     add(Unknown::kNetworkRate, prior_of_rate(LinkScope::kHosts));
   }
@@ -217,6 +204,23 @@ void MeasuredFit::add_links() {
   if (!described_ || job_.machine) {
     add(Unknown::kSlowdown, kOfSlowdown);
   }
+}
+
+/// Returns the upper end of an unknown.  No figure moves more than a described link does; a
+/// measured fit of collectives has its own error.
+double MeasuredFit::most_of(Unknown unknown) const {
+  const bool network = unknown == Unknown::kNetworkRate;
+  const LinkScope scope = network ? LinkScope::kHosts : LinkScope::kDevices;
+  if (!described_ || !(network || unknown == Unknown::kDeviceRate) || has_collective_fits(scope) ||
+      job_.cluster.link(scope) == nullptr) {
+    return INFINITY;
+  }
+  const EngineCosts& engine = costs_of_engine(job_.cost_table(), job_.engine, job_.cluster);
+  const auto rate = [&](const cluster::Machine& machine) {
+    return static_cast<double>((network ? machine.network : machine.device).bytes_per_s);
+  };
+  return std::log(rate(cluster::machine_of(job_.cluster, engine.runs_on())) /
+                  rate(machine_for(job_.cluster, engine)));
 }
 
 double MeasuredFit::prior_of_rate(cluster::LinkScope scope) const {
@@ -242,9 +246,9 @@ double MeasuredFit::value(Unknown unknown, const Values& at) const {
 /// enough, and the search cannot find it.  So lower starting rates are tried too.
 void MeasuredFit::solve() {
   solve_from(start_);
-  constexpr double kUnexplained = 9;  // three standard deviations, squared
+  constexpr double kFar = 9;  // three standard deviations, squared
   const bool rates = fits(Unknown::kNetworkRate) || fits(Unknown::kDeviceRate);
-  if (!rates || objective_ < kUnexplained) {
+  if (!rates || objective_ < kFar) {
     return;
   }
   const MeasuredFit first = *this;
@@ -301,11 +305,14 @@ void MeasuredFit::solve_from(const Values& start) {
     throw UsageError(
         fmt::format("--measured '{}': {}", checked_.front().figure.words, error.what()));
   }
-  stats::PriorFit fit =
-      stats::fit_with_priors([&](const Values& at) { return residuals_at(at); }, prior_, start);
+  stats::PriorFit fit = stats::fit_with_priors([&](const Values& at) { return residuals_at(at); },
+                                               prior_, start, most_);
   objective_ = squares_at(fit.at);
-  const auto residuals = static_cast<double>(residuals_at(fit.at).size());
-  scatter_ = std::sqrt(std::max(1.0, objective_ / residuals));
+  const Values residuals = residuals_at(fit.at);
+  const double largest =
+      std::abs(*std::ranges::max_element(residuals, {}, [](double it) { return std::abs(it); }));
+  scatter_ = std::max(std::sqrt(std::max(1.0, objective_ / static_cast<double>(residuals.size()))),
+                      largest > kUnexplained ? largest : 1);
   at_ = std::move(fit.at);
   covariance_ = std::move(fit.covariance);
   influence_ = std::move(fit.influence);
@@ -357,20 +364,6 @@ void MeasuredFit::start_at_best_rate() {
   start_ = best;
 }
 
-void MeasuredFit::check_explained() const {
-  constexpr double kContradiction = 0.1;
-  for (const CheckedFigure& it : checked_) {
-    const double fitted = simulated_s(it.figure, at_);
-    if (std::abs(std::log(fitted / it.measured_s)) > kContradiction) {
-      throw UsageError(
-          fmt::format("--measured '{}': no speed of a device and of the links explains a step of "
-                      "{:.4g} ms{}; those that fit best give {:.4g} ms",
-                      it.figure.words, it.measured_s * 1e3,
-                      checked_.size() > 1 ? " beside the other figures" : "", fitted * 1e3));
-    }
-  }
-}
-
 void MeasuredFit::predict_each_from_others() {
   for (std::size_t i = 0; i < checked_.size() && checked_.size() > 1; ++i) {
     std::vector<MeasuredFigure> others;
@@ -391,7 +384,13 @@ void MeasuredFit::predict_each_from_others() {
 const CheckedFigure& MeasuredFit::smallest(int batch_size) const {
   const auto same = std::ranges::find_if(
       checked_, [&](const auto& it) { return it.figure.batch_size == batch_size; });
-  return same == checked_.end() ? checked_.front() : *same;
+  if (same != checked_.end()) {
+    return *same;
+  }
+  return *std::ranges::min_element(checked_, {}, [&](const CheckedFigure& it) {
+    return std::tuple(it.figure.ranks,
+                      std::abs(std::log(static_cast<double>(it.figure.batch_size) / batch_size)));
+  });
 }
 
 }  // namespace paceline::predict

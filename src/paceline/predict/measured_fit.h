@@ -67,11 +67,13 @@ double least_distinguishable_share(const StepErrors& one, const StepErrors& othe
 ///   start         added to the described start of a collective: 30 us either
 ///                 way, or as much as the described start if that is longer
 ///
-/// The rates and the start are fitted only if figures differ in ranks or strategy, or give a step
-/// without communication; the host share only if figures differ in the ranks of a host, none
-/// gives a step without communication, which would say it, and the engine is no published program,
-/// whose costs hold it.  If a link's collectives were measured alone (cluster::LinkFit), its rate
-/// has a factor of e^0.1, and the start 30 us.  The fit takes the most probable unknowns
+/// No rate is above the described one.  With one figure whose step waits
+/// for the network, the rates and the start keep their priors,
+/// which widen the interval of compute where the network dominates; behind an emulated link they
+/// are then as described.  The host share is fitted only if figures differ in the ranks of a host,
+/// none gives a step without communication, which would say it, and the engine is no published
+/// program, whose costs hold it.  If a link's collectives were measured alone (cluster::LinkFit),
+/// its rate has a factor of e^0.1, and the start 30 us.  The fit takes the most probable unknowns
 /// (stats/prior_fit.h).  Its prior standard deviations are the ones above.  The error of a figure
 /// is 0.3 % of a step; for records it is the scatter of their runs, but at least 0.1 %.  So one
 /// figure determines compute exactly, and a figure that hardly depends on the network leaves it as
@@ -122,7 +124,7 @@ class MeasuredFit {
   bool is_measured(const MeasuredFigure& figure) const;
 
   /// Returns the figure with the fewest ranks: among those with this batch, or, without any, among
-  /// all.
+  /// all; of several, that with the nearest batch.
   const CheckedFigure& smallest(int batch_size) const;
 
  private:
@@ -140,6 +142,8 @@ class MeasuredFit {
 
   /// The error of a figure whose scatter is unknown, as a share of the step.
   static constexpr double kErrorOfAFigure = 0.003;
+  /// The residual, in standard deviations, from which on a figure counts as unexplained.
+  static constexpr double kUnexplained = 2;
   // The medians (bytes/s, seconds, share) of the prior if nothing describes the links.
   static constexpr double kUsualRate = 3e9, kUsualLatency = 10e-6, kUsualSlowdown = 0.02;
 
@@ -177,9 +181,16 @@ class MeasuredFit {
   double squares_at(const Values& at) const;
   void solve_links();
   void start_at_best_rate();
+  double most_of(Unknown unknown) const;
+  bool waits_for_network(const MeasuredFigure& figure) const;
+  std::string wire_words(const MeasuredFigure& figure) const;
+  const CheckedFigure& odd_figure() const;
   void check_explained() const;
+  void check_flops() const;
+  void check_compute() const;
   void explain();
   void warn_of_constants();
+  void warn_of_figures();
   MeasuredConstant constant_of(std::size_t k) const;
   /// Returns the words of the figure that determines unknown `k` most; empty if none determines it.
   std::string determined_by(std::size_t k) const;
@@ -195,12 +206,12 @@ class MeasuredFit {
   cluster::LinkSharing device_sharing_ = cluster::LinkSharing::kDevice;
   std::vector<CheckedFigure> checked_;
   std::vector<Unknown> unknowns_;
-  Values prior_, start_, at_;
+  Values prior_, start_, most_, at_;
   std::vector<Values> covariance_, influence_;
   double objective_ = 0;
   /// The factor of all errors of the fit: the root of objective_ over the number of residuals, at
-  /// least 1.  Above 1, the figures scatter more than their own errors say (Birge, Physical Review
-  /// 40, 1932).
+  /// least 1 and the largest residual above kUnexplained.  Above 1, the figures scatter more than
+  /// their own errors say (Birge, Physical Review 40, 1932).
   double scatter_ = 1;
   double crowding_ = 1;  // at the largest number of ranks
   int least_batch_ = 0, most_batch_ = 0;
@@ -216,7 +227,7 @@ class MeasuredFit {
 void put_measured(const MeasuredFit& fit, const PredictRequest& request, Prediction& prediction);
 
 /// Returns the line that gives the predicted rate per rank relative to that of the fewest measured
-/// ranks.
+/// ranks; empty if none was measured with this batch.
 std::string efficiency_text(const MeasuredFit& fit, const Prediction& prediction);
 
 }  // namespace paceline::predict

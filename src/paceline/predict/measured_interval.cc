@@ -124,7 +124,15 @@ StepErrors MeasuredFit::errors_of(const PredictRequest& asked) const {
       }
       return log_step(at);
     };
-    errors.constants.push_back(scatter_ * (moved(share) - moved(-share)) / (2 * share));
+    const auto slope = [&] {
+      const double more = moved(share);
+      try {
+        return (more - moved(-share)) / (2 * share);
+      } catch (const UsageError&) {
+        return (more - errors.log_step_s) / share;  // less is impossible
+      }
+    };
+    errors.constants.push_back(scatter_ * slope());
   }
   put_distance(request, errors);
   return errors;
@@ -143,7 +151,12 @@ MeasuredConstant MeasuredFit::constant_of(std::size_t k) const {
   const auto rate = [&](const char* where) {
     constant.name = fmt::format("{}rate {}", described_ ? "reached " : "", where);
     constant.unit = described_ ? "of the described" : "Gbit/s";
-    logarithmic(described_ ? 1 : kUsualRate * kGigabits);
+    // A bounded rate is a share of the described one, which is its upper end.
+    const double of_line = std::isfinite(most_[k]) ? std::exp(-most_[k]) : 1;
+    logarithmic(described_ ? of_line : kUsualRate * kGigabits);
+    if (std::isfinite(most_[k])) {
+      constant.interval.high = std::min(constant.interval.high, 1.0);
+    }
   };
   const auto alone = [&](int batch) {
     constant.name = fmt::format("one device alone, batch {}", batch);
@@ -202,55 +215,11 @@ std::string MeasuredFit::determined_by(std::size_t k) const {
   return checked_[static_cast<std::size_t>(strongest - influence_[k].begin())].figure.words;
 }
 
-/// Warns of fitted constants of links that are improbable under the cluster's description.
-void MeasuredFit::warn_of_constants() {
-  constexpr double kFar = 3;  // standard deviations
-  for (std::size_t k = 0; described_ && k < unknowns_.size(); ++k) {
-    const double away = std::abs(at_[k]) / prior_[k];
-    const bool compute =
-        unknowns_[k] == Unknown::kCompute || unknowns_[k] == Unknown::kComputeOfMore;
-    if (!compute && away > kFar) {
-      warnings_.push_back(
-          {.code = "unlikely-constant",
-           .seen =
-               fmt::format("{} would have to be {:.3g} {}, {:.0f} standard deviations from what "
-                           "the cluster's description makes likely",
-                           constants_[k].name, constants_[k].value, constants_[k].unit, away),
-           .why = "what the figures lose by more ranks or another batch need not be lost in links: "
-                  "input, hosts or slower devices may take it",
-           .advice = "trust predictions near the measured ranks and batches alone"});
-    }
-  }
-}
-
 void MeasuredFit::explain() {
   for (std::size_t k = 0; k < unknowns_.size(); ++k) {
     constants_.push_back(constant_of(k));
   }
-  warn_of_constants();
-  constexpr double kUndetermined = 0.5;  // standard deviation of a logarithm
-  if (std::sqrt(covariance_[0][0]) > kUndetermined) {
-    throw UsageError(fmt::format(
-        "--measured '{}': determines nothing: the step does not depend on what the devices compute",
-        checked_.front().figure.words));
-  }
-  if (one_device_s(most_batch_, at_) < one_device_s(least_batch_, at_)) {
-    throw UsageError(
-        fmt::format("--measured: a device that takes {:.4g} ms for a batch of {} and {:.4g} ms for "
-                    "one of {} is what explains the figures best, so they contradict each other",
-                    one_device_s(least_batch_, at_) * 1e3, least_batch_,
-                    one_device_s(most_batch_, at_) * 1e3, most_batch_));
-  }
-  constexpr double kContradiction = 0.05;
-  for (const CheckedFigure& it : checked_) {
-    const double doubled = std::log2(most_on_a_host(request_of(it.figure)));
-    if (value(Unknown::kHostShare, at_) * doubled < -kContradiction) {
-      throw UsageError(fmt::format(
-          "--measured '{}': a device that computes faster the more of them share a host is what "
-          "explains the figures best, so they contradict each other",
-          it.figure.words));
-    }
-  }
+  check_compute();
   const int largest = checked_.back().figure.ranks;
   std::vector<double> crowding;
   for (CheckedFigure& it : checked_) {
@@ -259,6 +228,8 @@ void MeasuredFit::explain() {
       crowding.push_back(compute_slowdown_of(it.figure));
     }
   }
+  warn_of_constants();
+  warn_of_figures();
   crowding_ = stats::median(crowding);
   constexpr double kCrowded = 1.05;
   if (crowding_ > kCrowded) {
@@ -299,11 +270,15 @@ void put_measured(const MeasuredFit& fit, const PredictRequest& request, Predict
 }
 
 std::string efficiency_text(const MeasuredFit& fit, const Prediction& prediction) {
-  const CheckedFigure& base = fit.smallest(prediction.record.configuration.batch_size);
+  const int batch = prediction.record.configuration.batch_size;
+  const CheckedFigure& base = fit.smallest(batch);
+  if (base.figure.batch_size != batch) {
+    return "";
+  }
   const double measured = base.figure.batch_size / base.measured_s;
   const double predicted = prediction.samples_per_s() / training_ranks(*prediction.job);
   return fmt::format(
-      "  efficiency {:.1f} % of {} with a batch of {} each, as "
+      "  rate per rank {:.1f} % of {} with a batch of {} each, as "
       "measured\n",
       100 * predicted / measured, counted(base.figure.ranks, "rank"), base.figure.batch_size);
 }

@@ -46,15 +46,17 @@ std::string priced_on(const PredictRequest& request) {
     text +=
         fmt::format("; stragglers {} x {}", noise.straggler_probability, noise.straggler_factor);
   }
-  if (request.samples_per_s) {
+  const bool fitted = request.accumulate_of_rate > 0;
+  if (request.samples_per_s && !fitted) {
     text += fmt::format("; device {} samples/s", *request.samples_per_s);
   }
   text += fmt::format("; prices {:08x}",
                       fnv1a_32(figures_of(request.cluster) + request.cost_table().text));
-  if (const MeasuredCosts& m = request.measured; m != MeasuredCosts{}) {
-    text += fmt::format("; measured {:08x}",
-                        fnv1a_32(fmt::format("{} {} {} {}", m.network_share, m.device_share,
-                                             m.collective, m.slowdown)));
+  if (const MeasuredCosts& m = request.measured; fitted || m != MeasuredCosts{}) {
+    text += fmt::format(
+        "; measured {:08x}",
+        fnv1a_32(fmt::format("{} {} {} {} {}", fitted ? request.samples_per_s.value_or(0) : 0,
+                             m.network_share, m.device_share, m.collective, m.slowdown)));
   }
   if (request.profile) {
     text += fmt::format("; layers {:08x}", fnv1a_32(layers_of(request)));

@@ -37,6 +37,9 @@ ScalingBase base_of(const AdviseRequest& request) {
     return {.batch_size = batch};  // the step is set to the null model of each prediction
   }
   const CheckedFigure& figure = request.fit->smallest(batch);
+  if (figure.figure.batch_size != batch) {
+    return {.batch_size = batch};
+  }
   return {.ranks = figure.figure.ranks,
           .batch_size = figure.figure.batch_size,
           .step_s = figure.measured_s,

@@ -55,11 +55,11 @@ bool has_servers(const std::string& strategy);
 /// Predicts `strategy` on the whole cluster and on every power of two of ranks above those of the
 /// base, each with the job's batch per rank.
 ///
-/// The base is the smallest measured world, or one device if nothing was measured.  If the
-/// cluster's hosts are alike and a network joins them, larger clusters of such hosts follow, up to
-/// eight times its size and 4,096 ranks.  Up to these sizes, extrapolations from fewer nodes were
-/// compared with published throughputs (docs/simulator.md).  Leaves out worlds in which the
-/// strategy cannot run.
+/// The base is the smallest world that was measured with the job's batch, or one device if none
+/// was.  If the cluster's hosts are alike and a network joins them, larger clusters of such hosts
+/// follow, up to eight times its size and 4,096 ranks.  Up to these sizes, extrapolations from
+/// fewer nodes were compared with published throughputs (docs/simulator.md).  Leaves out worlds in
+/// which the strategy cannot run.
 Scaling scaling_of(const AdviseRequest& request, const std::string& strategy);
 
 }  // namespace paceline::predict
