@@ -10,7 +10,6 @@
 #include <fmt/format.h>
 
 #include "paceline/base/error.h"
-#include "paceline/base/text.h"
 #include "paceline/predict/engine_choice.h"
 #include "paceline/predict/engines.h"
 #include "paceline/predict/request_costs.h"
