@@ -9,13 +9,13 @@ namespace paceline::cluster {
 namespace {
 
 TEST(LinkSpec, LatenciesAreThoseOfARing) {
-  EXPECT_EQ(latencies_of(plan::Pattern::kAllReduce, 4), 6);
-  EXPECT_EQ(latencies_of(plan::Pattern::kReduceScatter, 4), 3);
-  EXPECT_EQ(latencies_of(plan::Pattern::kAllGather, 4), 3);
-  EXPECT_EQ(latencies_of(plan::Pattern::kBroadcast, 2), 1);
-  EXPECT_EQ(latencies_of(plan::Pattern::kBroadcast, 4), 2);
-  EXPECT_EQ(latencies_of(plan::Pattern::kBroadcast, 5), 3);
-  EXPECT_EQ(latencies_of(plan::Pattern::kAllReduce, 1), 0);
+  EXPECT_EQ(latency_count(plan::Pattern::kAllReduce, 4), 6);
+  EXPECT_EQ(latency_count(plan::Pattern::kReduceScatter, 4), 3);
+  EXPECT_EQ(latency_count(plan::Pattern::kAllGather, 4), 3);
+  EXPECT_EQ(latency_count(plan::Pattern::kBroadcast, 2), 1);
+  EXPECT_EQ(latency_count(plan::Pattern::kBroadcast, 4), 2);
+  EXPECT_EQ(latency_count(plan::Pattern::kBroadcast, 5), 3);
+  EXPECT_EQ(latency_count(plan::Pattern::kAllReduce, 1), 0);
 }
 
 TEST(LinkSpec, IsReadAndStretched) {

@@ -49,7 +49,7 @@ NcclChoice choice(const Machine& machine, std::int64_t bytes, plan::Rank hosts =
                   plan::Pattern pattern = plan::Pattern::kAllReduce) {
   return nccl_choice({.pattern = pattern,
                       .bytes = bytes,
-                      .group = {.ranks = 8 * hosts, .hosts = hosts, .most_local = 8}},
+                      .group = {.ranks = 8 * hosts, .hosts = hosts, .ranks_on_fullest_host = 8}},
                      machine);
 }
 
@@ -82,8 +82,8 @@ TEST(Nccl, ChoosesByTheSizeAndTheGeneration) {
 // time.
 TEST(Nccl, OneRankOnAThirdHostSavesNoHops) {
   const Machine machine = machine_for(nodes_of("H100", 450e9));
-  const Group two{.ranks = 16, .hosts = 2, .most_local = 8};
-  const Group three{.ranks = 17, .hosts = 3, .most_local = 8};
+  const Group two{.ranks = 16, .hosts = 2, .ranks_on_fullest_host = 8};
+  const Group three{.ranks = 17, .hosts = 3, .ranks_on_fullest_host = 8};
   for (const std::int64_t bytes : {1 << 10, 1 << 15, 1 << 18, 1 << 20}) {
     EXPECT_GE(seconds(machine, bytes, three), seconds(machine, bytes, two)) << bytes;
   }
@@ -119,7 +119,7 @@ TEST(Nccl, KnowsLinksByTheirNamesAndHops) {
 
 TEST(Nccl, TakesLongerForMoreAndLessOnFasterLines) {
   for (const plan::Rank hosts : {1, 2, 3, 16, 512}) {
-    const Group group{.ranks = 8 * hosts, .hosts = hosts, .most_local = 8};
+    const Group group{.ranks = 8 * hosts, .hosts = hosts, .ranks_on_fullest_host = 8};
     for (const char* device : {"V100", "A100", "H100", "B200"}) {
       const Machine slow = machine_for(nodes_of(device, 300e9));
       Cluster faster = nodes_of(device, 600e9);
@@ -136,7 +136,7 @@ TEST(Nccl, TakesLongerForMoreAndLessOnFasterLines) {
 // What the lines carry is never slower than what NCCL makes of them.
 TEST(Nccl, IsNeverFasterThanTheLines) {
   for (const plan::Rank hosts : {1, 2, 3, 16, 512}) {
-    const Group group{.ranks = 8 * hosts, .hosts = hosts, .most_local = 8};
+    const Group group{.ranks = 8 * hosts, .hosts = hosts, .ranks_on_fullest_host = 8};
     for (const char* device : {"V100", "A100", "H100", "B200"}) {
       const Machine machine = machine_for(nodes_of(device, 300e9));
       Machine bound = machine;
@@ -235,7 +235,8 @@ double predicted_us(const Row& row) {
     without.nvls_share = 0;
     machine.nccl = std::make_shared<const NcclTuning>(without);
   }
-  const Group group{.ranks = row.ranks, .hosts = row.nodes, .most_local = row.ranks / row.nodes};
+  const Group group{
+      .ranks = row.ranks, .hosts = row.nodes, .ranks_on_fullest_host = row.ranks / row.nodes};
   return 1e6 * (kLaunch + seconds(machine, row.bytes, group));
 }
 

@@ -42,11 +42,12 @@ cluster::Cluster truth() {
 
 double true_s(int ranks, std::int64_t bytes, const cluster::Cluster& cluster) {
   const EngineCosts& engine = engine_costs_named("nccl");
-  return collective_s(
-      {.pattern = plan::Pattern::kAllReduce,
-       .bytes = bytes,
-       .group = {.ranks = ranks, .hosts = (ranks + 7) / 8, .most_local = std::min(ranks, 8)}},
-      machine_for(cluster, engine), engine.costs);
+  return collective_s({.pattern = plan::Pattern::kAllReduce,
+                       .bytes = bytes,
+                       .group = {.ranks = ranks,
+                                 .hosts = (ranks + 7) / 8,
+                                 .ranks_on_fullest_host = std::min(ranks, 8)}},
+                      machine_for(cluster, engine), engine.costs);
 }
 
 /// By the engine's model, whatever fits the cluster has.
@@ -137,7 +138,7 @@ TEST(CalibratedCluster, RejectsWhatSaysNothing) {
       "GPU1\tNV18\t X \tSYS\t0-31\n"
       "NIC0\tPIX\tSYS\t X \n",
       "topo", eight);
-  EXPECT_EQ(eight.devices_of_a_host, 2);
+  EXPECT_EQ(eight.devices_per_host, 2);
   EXPECT_EQ(eight.nvlinks, 18);
   EXPECT_EQ(eight.network_cards, 1);
   for (CommRecord& record : records) {
@@ -213,7 +214,7 @@ TEST(CalibratedCluster, FitsTheRateOfACardOrOfAHost) {
   const std::vector<CommRecord> records = measured(16);
   const auto rate_of = [&](int cards) {
     ClusterFacts facts = facts_without_network();
-    facts.devices_of_a_host = 8;
+    facts.devices_per_host = 8;
     facts.network_cards = cards;
     return calibrated_cluster(records, facts, "a test")
         .cluster.link(cluster::LinkScope::kHosts)

@@ -37,9 +37,11 @@ inline cluster::Cluster hosts_of_a100() {
 }
 
 inline cluster::CollectiveCall all_reduce(int ranks, std::int64_t bytes) {
-  return {.pattern = plan::Pattern::kAllReduce,
-          .bytes = bytes,
-          .group = {.ranks = ranks, .hosts = (ranks + 7) / 8, .most_local = std::min(ranks, 8)}};
+  return {
+      .pattern = plan::Pattern::kAllReduce,
+      .bytes = bytes,
+      .group = {
+          .ranks = ranks, .hosts = (ranks + 7) / 8, .ranks_on_fullest_host = std::min(ranks, 8)}};
 }
 
 inline double nccl_seconds(const cluster::CollectiveCall& call, const cluster::Cluster& cluster) {

@@ -113,7 +113,7 @@ TEST(Fits, OfMessagesAreThePlanners) {
                    .line = {{{.alpha = 9000, .beta_ps_per_byte = 3}}},
                    .error_percent = {}}};
   const cluster::SoftwareCosts software{.message = 700};
-  const cluster::Group group{.ranks = 4, .hosts = 2, .most_local = 2};
+  const cluster::Group group{.ranks = 4, .hosts = 2, .ranks_on_fullest_host = 2};
   EXPECT_EQ(alpha_beta_of(machine, software, group).message.time(100), 9000 + 300);
   machine.network.latency = 50;
   machine.fits.clear();
@@ -155,7 +155,7 @@ TEST(Fits, PlannersGetTheirPieces) {
                    .line = {{{.alpha = 1000, .beta_ps_per_byte = 1},
                              {.from_bytes = 4096, .alpha = 5000, .beta_ps_per_byte = 2}}},
                    .error_percent = {}}};
-  const cluster::Group group{.ranks = 4, .hosts = 2, .most_local = 2};
+  const cluster::Group group{.ranks = 4, .hosts = 2, .ranks_on_fullest_host = 2};
   const cluster::SoftwareCosts software{.issue = 10, .collective = 700};
   const auto line = alpha_beta_of(machine, software, group).all_reduce;
   ASSERT_EQ(line.pieces.size(), 2U);

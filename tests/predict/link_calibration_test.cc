@@ -134,7 +134,7 @@ TEST(LinkCalibration, FitsARateThatEachTimeAllows) {
   EXPECT_GE(link.constants[0].value, kLeast * 0.9999);
   EXPECT_GE(link.constants[0].interval.low, kLeast * 0.9999);
   for (const MeasuredTime& time : times_of_efa()) {
-    EXPECT_LE(ideal_s(time.call, cluster), time.seconds * 1.0001) << time.call.bytes;
+    EXPECT_LE(least_possible_s(time.call, cluster), time.seconds * 1.0001) << time.call.bytes;
   }
 }
 
@@ -160,7 +160,7 @@ TEST(IdealSeconds, AreAtMostThoseOfEveryEngine) {
           for (std::int64_t bytes = 1; bytes < std::int64_t{1} << 34; bytes *= 4) {
             cluster::CollectiveCall call = all_reduce(ranks, bytes);
             call.pattern = pattern;
-            EXPECT_LE(ideal_s(call, cluster), collective_s(call, machine, engine.costs))
+            EXPECT_LE(least_possible_s(call, cluster), collective_s(call, machine, engine.costs))
                 << engine.name << " " << plan::name_of(pattern) << " " << ranks << " " << bytes;
           }
         }

@@ -27,11 +27,11 @@ std::string rejection_of(const std::string& words) {
 }
 
 TEST(MeasuredFigure, ReadsItsWords) {
-  const FigureWords rate = parse_figure("ranks=8 rate=3821");
+  const ParsedFigure rate = parse_figure("ranks=8 rate=3821");
   EXPECT_EQ(rate.figure.ranks, 8);
   EXPECT_EQ(rate.figure.samples_per_s, 3821);
   EXPECT_EQ(rate.figure.batch_size, 0);
-  const FigureWords step = parse_figure(" ranks=64  batch=24 step=141ms strategy=bsp");
+  const ParsedFigure step = parse_figure(" ranks=64  batch=24 step=141ms strategy=bsp");
   EXPECT_EQ(step.figure.batch_size, 24);
   EXPECT_DOUBLE_EQ(*step.figure.step_s, 0.141);
   EXPECT_EQ(step.figure.strategy, "bsp");

@@ -33,8 +33,8 @@ plan::Picoseconds time_of(cluster::Algorithm algorithm, const cluster::Group& gr
                         group, machine);
 }
 
-constexpr cluster::Group kHost{.ranks = 4, .hosts = 1, .most_local = 4};
-constexpr cluster::Group kTwoHosts{.ranks = 8, .hosts = 2, .most_local = 4};
+constexpr cluster::Group kHost{.ranks = 4, .hosts = 1, .ranks_on_fullest_host = 4};
+constexpr cluster::Group kTwoHosts{.ranks = 8, .hosts = 2, .ranks_on_fullest_host = 4};
 
 TEST(Models, RingByHand) {
   EXPECT_EQ(time_of(cluster::Algorithm::kRing, kHost), 6 * kUs + 12 * kUs);
@@ -53,7 +53,7 @@ TEST(Models, DeclineByHand) {
   EXPECT_EQ(time(kHost), 6 * kUs + 12 * kUs);
   EXPECT_EQ(time(kTwoHosts), 14 * 10 * kUs + 28 * kUs);
   // 14000 bytes at 250 MB/s
-  EXPECT_EQ(time({.ranks = 8, .hosts = 8, .most_local = 1}), 14 * 10 * kUs + 56 * kUs);
+  EXPECT_EQ(time({.ranks = 8, .hosts = 8, .ranks_on_fullest_host = 1}), 14 * 10 * kUs + 56 * kUs);
 }
 
 TEST(Models, TreeByHand) {
@@ -77,7 +77,7 @@ TEST(Models, MeasuredFollowsItsPieces) {
   EXPECT_EQ(time(8000), 9 * kUs + 40 * kUs);
 }
 
-constexpr cluster::Group kFourHosts{.ranks = 16, .hosts = 4, .most_local = 4};
+constexpr cluster::Group kFourHosts{.ranks = 16, .hosts = 4, .ranks_on_fullest_host = 4};
 
 /// Fits of all-reduces on two and on four hosts, faster than a ring on the links.
 std::vector<cluster::LinkFit> fast_fits() {
@@ -88,7 +88,7 @@ std::vector<cluster::LinkFit> fast_fits() {
          .ranks = group.ranks,
          .line = {{{.alpha = 5 * group.hosts * kUs, .beta_ps_per_byte = 500.0 * group.hosts}}},
          .error_percent = {},
-         .ranks_per_host = std::vector<int>(group.hosts, group.most_local)});
+         .ranks_per_host = std::vector<int>(group.hosts, group.ranks_on_fullest_host)});
   }
   return fits;
 }
@@ -120,7 +120,8 @@ TEST(Models, BetweenMeasuredRanksTimesAreLinearInTheirLogarithm) {
   cluster::Machine machine = two_speeds(cluster::Algorithm::kMeasured);
   machine.fits = fast_fits();
   const auto time = [&](plan::Rank ranks, std::int64_t bytes) {
-    const cluster::Group group{.ranks = ranks, .hosts = (ranks + 3) / 4, .most_local = 4};
+    const cluster::Group group{
+        .ranks = ranks, .hosts = (ranks + 3) / 4, .ranks_on_fullest_host = 4};
     return static_cast<double>(cluster::alone(
         cluster::staged_cost({plan::Pattern::kAllReduce, bytes, group}, machine), group, machine));
   };

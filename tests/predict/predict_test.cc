@@ -172,7 +172,7 @@ TEST(Predict, AMillionRanksAreOneClass) {
   }
   const Prediction prediction = predict(asked);
   EXPECT_EQ(prediction.job->actors.size(), 1u);
-  EXPECT_EQ(prediction.job->actors[0].stands_for, 1'000'000);
+  EXPECT_EQ(prediction.job->actors[0].represented_ranks, 1'000'000);
   EXPECT_EQ(prediction.record.ranks.size(), 1u);
 }
 

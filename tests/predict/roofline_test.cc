@@ -67,7 +67,7 @@ TEST(Roofline, SpreadsAMeasuredTimeExactly) {
     plan::check_profile(network.model, profile);
     for (const plan::Picoseconds total :
          {plan::Picoseconds{1'000'003}, plan::Picoseconds{252'864'480'000}}) {
-      profile = stretched(profile, total);
+      profile = profile_scaled_to(profile, total);
       EXPECT_EQ(profile.forward_total() + profile.backward_total(), total);
       for (const plan::Picoseconds time : profile.backward) {
         EXPECT_GE(time, 0);

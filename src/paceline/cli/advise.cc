@@ -160,7 +160,7 @@ int AdviseCommand::run() const {
     return predict::advise(request);
   }();
   print_warnings(table.warnings);
-  const predict::CodecTable codecs = predict::weigh_codecs(request);
+  const predict::CodecTable codecs = predict::compare_codecs(request);
   const cases::Case& best = table.winner().configuration;
   const cases::Case run = runnable_case(best, job_);
   report::CommandOutput output = advice_output(table, codecs, top_);

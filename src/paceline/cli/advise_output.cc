@@ -140,7 +140,7 @@ Table strategies_table(const predict::AdviceTable& table, int top) {
   const std::size_t all = table.rows.size();
   const std::size_t count = top > 0 ? std::min(static_cast<std::size_t>(top), all) : all;
   Table shown = advice_columns().table(std::span(table.rows).first(count));
-  for (const predict::Unfit& unfit : table.unfit) {
+  for (const predict::RejectedCandidate& unfit : table.unfit) {
     shown.rows.push_back({.cells = {"", "-", "-", "-", unfit.strategy + ": " + unfit.why}});
   }
   shown.text = marks_legend(table, count);
@@ -179,10 +179,10 @@ report::ResultColumns<CodecAdvice> codec_columns() {
       .data("wire_bytes_per_rank_per_step", &CodecAdvice::bytes);
   columns.add({.name = "break-even", .unit = "Gbit/s"})
       .cell([](const CodecAdvice& it) {
-        return it.break_even ? fmt::format("{:.3g}", *it.break_even * 8e-9)
-                             : std::string(it.codec == kNoCodec ? "-" : "saves none");
+        return it.break_even_bytes_per_s ? fmt::format("{:.3g}", *it.break_even_bytes_per_s * 8e-9)
+                                         : std::string(it.codec == kNoCodec ? "-" : "saves none");
       })
-      .data("break_even_bits_per_s", &CodecAdvice::break_even,
+      .data("break_even_bits_per_s", &CodecAdvice::break_even_bytes_per_s,
             [](double bytes) { return report::finite_or_null(bytes * 8); });
   columns.data("strategy", &CodecAdvice::strategy);
   columns.add({.name = "step", .group = "fusion", .unit = "ms"})
@@ -215,7 +215,7 @@ Table codecs_table(const predict::CodecTable& table) {
     return {};
   }
   Table shown = codec_columns().table(codec_rows(table));
-  for (const predict::Unfit& unfit : table.unfit) {
+  for (const predict::RejectedCandidate& unfit : table.unfit) {
     shown.rows.push_back({.cells = {unfit.strategy, "-", "-", "-", "-", "-", unfit.why}});
   }
   shown.legend =
@@ -257,9 +257,9 @@ Table buckets_table(const predict::AdviceTable& table) {
   return shown;
 }
 
-Json unfit_json(const char* what, const std::vector<predict::Unfit>& unfit) {
+Json unfit_json(const char* what, const std::vector<predict::RejectedCandidate>& unfit) {
   Json all = Json::array();
-  for (const predict::Unfit& one : unfit) {
+  for (const predict::RejectedCandidate& one : unfit) {
     all.push_back({{what, one.strategy}, {"error", one.why}});
   }
   return all;

@@ -63,7 +63,7 @@ class ModelledTimes {
 
   const std::string& engine() const { return engine_.name; }
   bool is_bound() const { return engine_.bound; }
-  bool has_published_errors() const { return cluster::runs_nccl(engine_.algorithm); }
+  bool has_published_errors() const { return cluster::uses_nccl_model(engine_.algorithm); }
   std::vector<records::Warning> warnings() const {
     std::vector<records::Warning> warnings;
     predict::check_generation(cluster_, engine_, warnings);
@@ -72,13 +72,14 @@ class ModelledTimes {
 
   Row row(plan::Pattern pattern, int ranks, std::int64_t bytes) const {
     const auto counts = cluster::ranks_per_host(cluster_, ranks);
-    const cluster::CollectiveCall call{.pattern = pattern,
-                                       .bytes = bytes,
-                                       .group = {.ranks = ranks,
-                                                 .hosts = static_cast<plan::Rank>(counts.size()),
-                                                 .most_local = std::ranges::max(counts)}};
+    const cluster::CollectiveCall call{
+        .pattern = pattern,
+        .bytes = bytes,
+        .group = {.ranks = ranks,
+                  .hosts = static_cast<plan::Rank>(counts.size()),
+                  .ranks_on_fullest_host = std::ranges::max(counts)}};
     if (engine_.bound) {
-      return {.bytes = bytes, .seconds = predict::ideal_s(call, cluster_)};
+      return {.bytes = bytes, .seconds = predict::least_possible_s(call, cluster_)};
     }
     // As `paceline predict` costs it.
     const double priced_s = predict::collective_s(call, measured_, engine_.costs);

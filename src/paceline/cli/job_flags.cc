@@ -49,7 +49,7 @@ void choose_profile(const std::string& model, const std::string& second, bool ti
                     "give two profiles or --device-rate",
                     request.batch_size, model, profiled.batch_size));
   }
-  predict::put_profile(std::move(profiled), request);
+  predict::set_profile(std::move(profiled), request);
 }
 
 /// Returns the shape of a built-in network for samples of `tokens` tokens; 0 means the network's
@@ -214,7 +214,7 @@ void JobFlags::put_recorded(const cases::Case& recorded, predict::PredictRequest
   }
   if (recorded.states("dtype")) {
     check("--dtype", dtype_, recorded.dtype == "amp" ? "fp32" : recorded.dtype);
-    predict::put_type(recorded.dtype, request);
+    predict::set_dtype(recorded.dtype, request);
   }
   if (recorded.states("sequence_length")) {
     const int tokens =
@@ -232,7 +232,7 @@ void JobFlags::put_recorded(const cases::Case& recorded, predict::PredictRequest
   }
   if (!recorded.link.empty()) {
     check("--engine", engine_, "link");
-    predict::put_link(recorded.link, request);
+    predict::set_emulated_link(recorded.link, request);
   } else if (recorded.states("engine")) {
     const predict::EngineCosts* asked =
         engine_.empty() ? nullptr : &request.cost_table().engine(engine_);
@@ -275,7 +275,7 @@ predict::PredictRequest JobFlags::request(const predict::MeasuredRecords* measur
   } else {
     request.network = built_in_network(network, tokens);
   }
-  predict::put_type(dtype_, request);
+  predict::set_dtype(dtype_, request);
   if (!engine_costs_.empty()) {
     request.costs = std::make_shared<const predict::CostTable>(predict::read_costs(engine_costs_));
   }

@@ -44,7 +44,7 @@ void reject_predicted(const std::string& file, const std::vector<records::RunRec
 
 /// Completes records with the keys that a value of --measured states beside their file's name.
 /// Throws UsageError if the records state another value.
-void apply_stated_values(const predict::FigureWords& words,
+void apply_stated_values(const predict::ParsedFigure& words,
                          std::vector<records::RunRecord>& records) {
   const predict::MeasuredFigure& figure = words.figure;
   const auto put = [&](const char* key, int value, auto& field, auto& c) {
@@ -73,7 +73,7 @@ void apply_stated_values(const predict::FigureWords& words,
 }
 
 std::vector<records::RunRecord> records_of(const std::string& file,
-                                           const predict::FigureWords& words) {
+                                           const predict::ParsedFigure& words) {
   FileRecords read = read_record_files({file});
   reject_predicted(file, read.records);
   apply_stated_values(words, read.records);
@@ -155,7 +155,7 @@ predict::MeasuredRecords MeasuredFlags::read() const {
   std::vector<records::RunRecord> records;
   std::vector<predict::MeasuredFigure> figures;
   for (const std::string& value : given_) {
-    predict::FigureWords words;
+    predict::ParsedFigure words;
     words.file = value;
     if (states_measurement(value)) {
       words = predict::parse_figure(value);

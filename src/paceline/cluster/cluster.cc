@@ -68,8 +68,8 @@ void check_placement(const LinkFit& fit, const std::string& where) {
   }
 }
 
-/// Throws UsageError if a piece of a fit is slower than the slowest allowed link, since the
-/// simulated times could exceed the range of their integers.
+/// Throws UsageError if a piece of the alpha-beta fit is slower than the slowest allowed link,
+/// because simulated times could then exceed the range of their integers.
 void check_fit_speed(const plan::AlphaBetaTime& line, const std::string& where) {
   constexpr double kSlowestBeta = 1e12 / kSlowestLink;
   constexpr plan::Picoseconds kLongestStart = 60 * plan::kPicosecondsPerSecond;

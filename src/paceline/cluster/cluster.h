@@ -42,7 +42,8 @@ enum class LinkSharing : std::uint8_t {
   kAll      // all slots of the cluster share one medium
 };
 
-// The names that a fit may have.  Engines are those of plan::kEngines and published programs.
+// The values that LinkFit::engine and LinkFit::device may have.  The engines are those of
+// plan::kEngines and published programs.
 inline constexpr auto kFitEngines = [] {
   constexpr std::array<std::string_view, 3> kPublished{"bytescheduler", "byteps", "bluefog"};
   std::array<std::string_view, plan::kEngines.size() + kPublished.size()> names{};
@@ -76,8 +77,9 @@ struct LinkCalibration {
   std::optional<double> share{};          // achieved fraction of the link's rate
   std::optional<std::int64_t> base_ps{};  // base latency of a ring with LL, with the launch
   std::optional<std::int64_t> hop_ps{};   // latency of one hop of a ring with LL
-  // The error that nine of ten predicted times do not exceed, in percent of the shorter of the
-  // predicted and the measured time, and its increase per doubling of the ranks.  Empty: unknown.
+  // `error_percent` is the error that nine of ten predicted times do not exceed, in percent of the
+  // shorter of the predicted and the measured time.  `doubling_percent` is its increase per
+  // doubling of the ranks.  Empty: unknown.
   std::optional<double> error_percent{}, doubling_percent{};
   std::int64_t from_bytes = 0, to_bytes = 0;  // smallest and largest size
   std::vector<int> ranks{};                   // numbers of ranks
@@ -128,8 +130,8 @@ struct Cluster {
   const ClusterLink* link(LinkScope scope) const;
 };
 
-/// Returns the ranks per host when `world` ranks fill the hosts in order.  Throws UsageError if the
-/// cluster has fewer slots.
+/// Returns the number of ranks on each host if `world` ranks fill the hosts' slots in order.
+/// Throws UsageError if the cluster has fewer slots.
 std::vector<plan::Rank> ranks_per_host(const Cluster& cluster, plan::Rank world);
 
 /// Throws UsageError, one sentence with the offending value, unless every name, number and

@@ -20,14 +20,15 @@ std::int64_t rate_per_unit_weight(std::int64_t bytes_per_s, std::int64_t weight)
 /// twice if one link carries both directions, else once.
 std::int64_t crossings(const LinkModel& link) { return 2 / link.links(); }
 
-/// On a medium shared by all hosts, the bytes of each host cross once.  If each device has its own
-/// card, the cards of a host divide its bytes.
+/// Returns the weight of a stage on one network link.  On a medium that all hosts share, the bytes
+/// of each host cross once.  If each device has its own card, the cards of a host divide its bytes.
 std::int64_t network_weight(const Stage& stage, const Group& group, const LinkModel& network) {
   switch (network.sharing) {
     case cluster::LinkSharing::kAll:
       return stage.network_weight * group.hosts;
     case cluster::LinkSharing::kDevice:
-      return (stage.network_weight + group.most_local - 1) / group.most_local * crossings(network);
+      return (stage.network_weight + group.ranks_on_fullest_host - 1) /
+             group.ranks_on_fullest_host * crossings(network);
     case cluster::LinkSharing::kHost:
       break;
   }
@@ -59,7 +60,7 @@ StagedCost cost_without_decline(const CollectiveCall& call, const Machine& machi
 
 /// Returns the number of members per device link.
 std::int64_t members_per_device_link(const Group& group, const Machine& machine) {
-  return machine.device.sharing == cluster::LinkSharing::kDevice ? 1 : group.most_local;
+  return machine.device.sharing == cluster::LinkSharing::kDevice ? 1 : group.ranks_on_fullest_host;
 }
 
 }  // namespace
@@ -83,7 +84,7 @@ StagedCost staged_cost(const CollectiveCall& call, const Machine& machine) {
   StagedCost staged_cost = cost_without_decline(call, machine);
   if (machine.link_rates_only) {
     for (Stage& stage : staged_cost.stages) {
-      stage = at_link_rates(stage);
+      stage = without_latency_and_limit(stage);
     }
     return staged_cost;
   }

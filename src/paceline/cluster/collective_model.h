@@ -16,7 +16,7 @@ namespace paceline::cluster {
 struct Group {
   plan::Rank ranks = 1;
   plan::Rank hosts = 1;
-  plan::Rank most_local = 1;  // number of members on the fullest host
+  plan::Rank ranks_on_fullest_host = 1;  // number of members on the fullest host
 
   friend auto operator<=>(const Group&, const Group&) = default;
 };
@@ -39,13 +39,13 @@ struct Stage {
 };
 
 /// Returns the stage without latency and limit: only the rates of the links determine its time.
-constexpr Stage at_link_rates(Stage stage) {
+constexpr Stage without_latency_and_limit(Stage stage) {
   stage.latency = 0;
   stage.limit_bytes_per_s = std::numeric_limits<std::int64_t>::max();
   return stage;
 }
 
-/// The stage of a transfer; none where it is free.
+/// The stage of a transfer.  It has none if the transfer takes no time.
 struct StagedCost {
   std::array<Stage, 1> stages;
   int count = 0;
@@ -56,18 +56,19 @@ struct StagedCost {
   }
 };
 
-/// Returns the cost of a collective under the machine's algorithm, if nothing else uses the
-/// machine.  A collective with one rank is free.
+/// Returns the cost of a collective under the machine's algorithm on an otherwise idle machine.  A
+/// collective of one rank takes no time.
 StagedCost staged_cost(const CollectiveCall& call, const Machine& machine);
 
-/// Each of these functions has its own file, with the formula, the units and the source.
+/// The cost by each algorithm.  Each function has its own file, which states the formula, the units
+/// and the source.
 StagedCost ring_cost(const CollectiveCall& call, const Machine& machine);
 StagedCost tree_cost(const CollectiveCall& call, const Machine& machine);
 StagedCost measured_cost(const CollectiveCall& call, const Machine& machine);
 StagedCost nccl_cost(const CollectiveCall& call, const Machine& machine);
 
-/// Returns the rate, in bytes/s, of a ring on the device links or on the network links: of a flow
-/// that crosses the device link of every member once, or the network link of every host once.
+/// Returns the rate, in bytes/s, of a ring.  The first function counts only device links, each of
+/// which the flow crosses once per member; the second only network links, once per host.
 std::int64_t device_ring_bytes_per_s(const Group& group, const Machine& machine);
 std::int64_t network_ring_bytes_per_s(const Group& group, const Machine& machine);
 
@@ -75,15 +76,15 @@ std::int64_t network_ring_bytes_per_s(const Group& group, const Machine& machine
 struct NcclChoice {
   NcclAlgorithm algorithm{};
   NcclProtocol protocol{};
-  double model_us = 0;  // time in microseconds in NCCL's model, by which NCCL chooses
+  double model_us = 0;  // predicted microseconds; NCCL chooses the smallest
   Stage stage{};        // expected cost, see cluster/nccl.cc
 };
 
 /// Returns the algorithm and protocol with the smallest time in NCCL's model.
 NcclChoice nccl_choice(const CollectiveCall& call, const Machine& machine);
 
-/// Whether NCCL's model predicts collectives, inside a host or among several, with a calibrated
-/// base latency, which includes the launch from the host.
+/// Returns whether collectives inside a host, or among several, are predicted by NCCL's model with
+/// a calibrated base latency.  Such a latency includes the launch from the host.
 bool launch_is_calibrated(bool several_hosts, const Machine& machine);
 
 /// Returns the stage of a message sent by ncclSend and ncclRecv.
@@ -120,7 +121,7 @@ constexpr std::int64_t log2_up(std::int64_t value) {
 
 /// Returns the cost of one hop if all members step together: the larger of the links' latencies.
 inline plan::Picoseconds hop(const Group& group, const Machine& machine) {
-  const plan::Picoseconds inside = group.most_local > 1 ? machine.device.latency : 0;
+  const plan::Picoseconds inside = group.ranks_on_fullest_host > 1 ? machine.device.latency : 0;
   const plan::Picoseconds outside = group.hosts > 1 ? machine.network.latency : 0;
   return inside > outside ? inside : outside;
 }
@@ -130,8 +131,8 @@ constexpr std::int64_t fixed_point_weight(std::int64_t part, std::int64_t whole)
   return whole == 0 ? 0 : (part * kWeightOne + whole - 1) / whole;
 }
 
-/// Returns the time of such a cost on an otherwise idle machine, in closed form: per stage, latency
-/// + bytes over the slowest of limit, device link and network link.
+/// Returns the time of a staged cost on an otherwise idle machine: for each stage, its latency plus
+/// its bytes over the lowest of the rate limit, the device link's rate and the network link's rate.
 plan::Picoseconds alone(const StagedCost& staged_cost, const Group& group, const Machine& machine);
 
 }  // namespace paceline::cluster

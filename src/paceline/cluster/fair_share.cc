@@ -142,7 +142,8 @@ void FairShare::gather(std::uint32_t link) {
   std::ranges::sort(limited_, std::greater{});
 }
 
-/// Prepares a link for the calculation of rates; returns false if it was already prepared.
+/// Resets the sums that are needed to calculate the link's rates.  Returns false if they were
+/// already reset.
 bool FairShare::join(std::uint32_t link) {
   Link& joined = links_[link];
   const bool fresh = joined.stamp != stamp_;

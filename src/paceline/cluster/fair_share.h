@@ -59,8 +59,8 @@ class FairShare {
 
   Flow& flow(FlowId id) { return flows_[id]; }
 
-  /// Bytes that have crossed a link, times their weights; each flow counts completely from its
-  /// start.
+  /// The bytes that have crossed a link, counted as often as their flow crosses it.  All bytes of a
+  /// flow count from its start.
   std::int64_t crossed(std::uint32_t link) const { return links_[link].crossed; }
 
  private:

@@ -28,7 +28,7 @@ LinkSpec stretched(const LinkSpec& spec, double factor) {
           .latency_ns = std::llround(static_cast<double>(spec.latency_ns) * factor)};
 }
 
-int latencies_of(plan::Pattern pattern, int world) {
+int latency_count(plan::Pattern pattern, int world) {
   if (world <= 1) {
     return 0;
   }
@@ -55,7 +55,7 @@ plan::AlphaBeta alpha_beta_of(const LinkSpec& link, plan::Rank world) {
     constexpr std::int64_t kMany = 1 << 30;
     const double share =
         static_cast<double>(plan::wire_bytes(pattern, kMany, world)) / static_cast<double>(kMany);
-    return plan::alpha_beta_time_of(latencies_of(pattern, world) * latency,
+    return plan::alpha_beta_time_of(latency_count(pattern, world) * latency,
                                     share / link.bytes_per_s);
   };
   return {.origin = "the emulated link",

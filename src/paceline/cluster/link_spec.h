@@ -25,7 +25,7 @@ LinkSpec stretched(const LinkSpec& spec, double factor);
 
 /// Returns the number of consecutive one-way latencies of a collective: 2(P-1) for all-reduce, P-1
 /// for reduce-scatter and all-gather, as in a ring; ceil(log2 P) for broadcast, as in a tree.
-int latencies_of(plan::Pattern pattern, int world);
+int latency_count(plan::Pattern pattern, int world);
 
 /// Returns the number of collectives of one communicator that an engine performs at the same time;
 /// 1 for an engine without traits (plan/engine_traits.h).

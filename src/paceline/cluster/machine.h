@@ -62,7 +62,7 @@ enum class Algorithm : std::uint8_t {
 };
 
 /// Whether NCCL's own tuning model predicts the times of collectives and messages.
-constexpr bool runs_nccl(Algorithm algorithm) {
+constexpr bool uses_nccl_model(Algorithm algorithm) {
   return algorithm == Algorithm::kNccl || algorithm == Algorithm::kNcclCollNet;
 }
 
@@ -77,10 +77,10 @@ struct Machine {
   Algorithm algorithm = Algorithm::kRing;
   /// The model that kMeasured uses for collectives without a fit, and to scale a fit to another
   /// number of ranks.
-  Algorithm unmeasured = Algorithm::kRing;
+  Algorithm fallback_algorithm = Algorithm::kRing;
   std::shared_ptr<const NcclTuning> nccl{};  // null: the GPU is unknown
-  // Fits of whole operations, which include the engine's software costs.  Those of collectives are
-  // used with kMeasured, those of messages always.
+  // Fits of whole operations, whose times include the engine's software costs.  Fits of collectives
+  // are used only if `algorithm` is kMeasured, fits of messages always.
   std::vector<cluster::LinkFit> fits;         // for operations among several hosts
   std::vector<cluster::LinkFit> device_fits;  // for operations inside one host
   // The rate, in bytes/s, at which a host that computes can send and receive messages over the

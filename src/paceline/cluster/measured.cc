@@ -72,7 +72,7 @@ Machine without_fits(const Machine& machine) {
   Machine model;
   model.device = machine.device;
   model.network = machine.network;
-  model.algorithm = machine.unmeasured;
+  model.algorithm = machine.fallback_algorithm;
   model.nccl = machine.nccl;
   return model;
 }
@@ -84,13 +84,15 @@ Group measured_group(const LinkFit& fit, const Group& group) {
   if (!counts.empty()) {
     return {.ranks = fit.ranks,
             .hosts = static_cast<plan::Rank>(counts.size()),
-            .most_local = std::ranges::max(counts)};
+            .ranks_on_fullest_host = std::ranges::max(counts)};
   }
-  const plan::Rank hosts = std::clamp<plan::Rank>(
-      (fit.ranks + group.most_local - 1) / std::max<plan::Rank>(1, group.most_local), 1, fit.ranks);
+  const plan::Rank hosts =
+      std::clamp<plan::Rank>((fit.ranks + group.ranks_on_fullest_host - 1) /
+                                 std::max<plan::Rank>(1, group.ranks_on_fullest_host),
+                             1, fit.ranks);
   return {.ranks = fit.ranks,
           .hosts = group.hosts > 1 ? std::max<plan::Rank>(2, hosts) : 1,
-          .most_local = std::min(group.most_local, fit.ranks)};
+          .ranks_on_fullest_host = std::min(group.ranks_on_fullest_host, fit.ranks)};
 }
 
 /// Returns the ratio of the call's time to the time of `bytes` among the fit's ranks, both by the
@@ -181,8 +183,9 @@ StagedCost measured_cost(const CollectiveCall& call, const Machine& machine) {
     stage.device_weight =
         weight_at_limit(device_ring_bytes_per_s(call.group, machine), stage.limit_bytes_per_s, 1);
     if (stage.network_weight > 0) {
-      stage.network_weight = weight_at_limit(network_ring_bytes_per_s(call.group, machine),
-                                             stage.limit_bytes_per_s, call.group.most_local);
+      stage.network_weight =
+          weight_at_limit(network_ring_bytes_per_s(call.group, machine), stage.limit_bytes_per_s,
+                          call.group.ranks_on_fullest_host);
     }
   }
   return staged_cost;

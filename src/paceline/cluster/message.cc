@@ -26,7 +26,7 @@ namespace {
 /// doi:10.1016/S0167-8191(06)80021-9.
 Stage full_stage(std::int64_t bytes, bool remote, const Machine& machine) {
   const cluster::LinkFit* fit = message_fit(remote, machine);
-  if (fit == nullptr && runs_nccl(machine.algorithm)) {
+  if (fit == nullptr && uses_nccl_model(machine.algorithm)) {
     return nccl_message_stage(bytes, remote, machine);
   }
   Stage stage{.latency = remote ? machine.network.latency : machine.device.latency,
@@ -45,7 +45,7 @@ Stage full_stage(std::int64_t bytes, bool remote, const Machine& machine) {
 
 Stage message_stage(std::int64_t bytes, bool remote, const Machine& machine) {
   const Stage stage = full_stage(bytes, remote, machine);
-  return machine.link_rates_only ? at_link_rates(stage) : stage;
+  return machine.link_rates_only ? without_latency_and_limit(stage) : stage;
 }
 
 }  // namespace paceline::cluster

@@ -20,7 +20,7 @@ using Proto = NcclProtocol;
 constexpr double kGiga = 1e9;
 
 /// The inputs of NCCL's model and of the expected time.  Rates are in GB/s.
-struct Fabric {
+struct ModelInputs {
   const NcclTuning& tuning;
   const CollectiveCall& call;
   NcclLink device, network;  // constants by which NCCL chooses, or those of the expected time
@@ -38,9 +38,9 @@ struct Fabric {
     if (one_host()) {
       return inside;
     }
-    return call.group.most_local == 1 ? across : std::min(inside, across);
+    return call.group.ranks_on_fullest_host == 1 ? across : std::min(inside, across);
   }
-  /// The rate of all channels together, each of which has at most `rate`.
+  /// The rate of all channels together, if `rate` has the rate of one channel.
   double channels_rate_gb_per_s(const RatesByNodes& rate) const {
     return tuning.channels * rate[nodes_index];
   }
@@ -55,7 +55,7 @@ const NcclTuning& tuning_of(const Machine& machine) {
   return machine.nccl ? *machine.nccl : *unnamed;
 }
 
-Fabric fabric_of(const CollectiveCall& call, const Machine& machine, bool chooses) {
+ModelInputs fabric_of(const CollectiveCall& call, const Machine& machine, bool chooses) {
   const NcclTuning& tuning = tuning_of(machine);
   const NcclLink& device = chooses ? tuning.device : tuning.expected_device();
   const NcclLink& network = chooses ? tuning.network : tuning.expected_network();
@@ -67,7 +67,8 @@ Fabric fabric_of(const CollectiveCall& call, const Machine& machine, bool choose
       .network = network,
       .ranks = static_cast<double>(group.ranks),
       .hosts = static_cast<double>(group.hosts),
-      .local = chooses ? static_cast<double>(group.ranks) / group.hosts : group.most_local,
+      .local =
+          chooses ? static_cast<double>(group.ranks) / group.hosts : group.ranks_on_fullest_host,
       .inside = device.share * static_cast<double>(device_ring_bytes_per_s(group, machine)) / kGiga,
       .across =
           network.share * static_cast<double>(network_ring_bytes_per_s(group, machine)) / kGiga,
@@ -82,15 +83,15 @@ double of(const NcclTimes& times, Algo algorithm, Proto protocol) {
 double log2_down(plan::Rank value) { return std::bit_width(static_cast<std::uint32_t>(value)) - 1; }
 
 /// Returns the latency of a hop between hosts, in us.
-double network_hop(const Fabric& fabric, Algo algorithm, Proto protocol) {
-  // With one member per host, the latency of a ring's hop is fully exposed.
+double adjusted_network_hop_us(const ModelInputs& fabric, Algo algorithm, Proto protocol) {
+  // If each host has one member, no other work hides the latency of a ring's hop.
   const bool exposed = fabric.call.group.ranks == fabric.call.group.hosts;
   const double hop = of(fabric.tuning.network_hop_us, exposed ? Algo::kTree : algorithm, protocol);
   // The protocol Simple also waits until the data that the card wrote is flushed.
   return std::max(0.0, hop + fabric.network.extra_us * (protocol == Proto::kSimple ? 2 : 1));
 }
 
-double device_hop(const Fabric& fabric, Algo algorithm, Proto protocol) {
+double adjusted_device_hop_us(const ModelInputs& fabric, Algo algorithm, Proto protocol) {
   const double hop = of(fabric.tuning.device_hop_us, algorithm, protocol);
   return std::max(0.0, hop + fabric.device.extra_us);
 }
@@ -100,18 +101,18 @@ double base_us(const NcclTuning& tuning, const NcclLink& link, Algo algorithm, P
   return std::max(0.0, of(tuning.base_us, algorithm, protocol) + link.extra_base_us.value_or(0));
 }
 
-double ring_us(const Fabric& fabric, Proto protocol) {
+double ring_us(const ModelInputs& fabric, Proto protocol) {
   const bool several = !fabric.one_host();
   if (fabric.chooses && fabric.call.pattern == Pattern::kBroadcast) {
-    return several ? network_hop(fabric, Algo::kRing, protocol)
-                   : device_hop(fabric, Algo::kRing, protocol);
+    return several ? adjusted_network_hop_us(fabric, Algo::kRing, protocol)
+                   : adjusted_device_hop_us(fabric, Algo::kRing, protocol);
   }
   // Posting to a network card takes 1 us; the protocol Simple posts three times per step.
   const double post = protocol == Proto::kSimple ? 3 : 1;
-  const double inside = device_hop(fabric, Algo::kRing, protocol);
+  const double inside = adjusted_device_hop_us(fabric, Algo::kRing, protocol);
   const double between = several ? (fabric.all_reduce() ? 2 : 1) * (fabric.hosts - 1) : 0;
   double us = (fabric.hops() - between) * (several ? std::max(inside, post) : inside) +
-              between * network_hop(fabric, Algo::kRing, protocol);
+              between * adjusted_network_hop_us(fabric, Algo::kRing, protocol);
   constexpr double kSlice = 64;  // bytes per channel and step
   if (several && fabric.all_reduce() && protocol == Proto::kSimple &&
       fabric.bytes() / (fabric.tuning.channels * fabric.ranks) >= kSlice) {
@@ -121,9 +122,10 @@ double ring_us(const Fabric& fabric, Proto protocol) {
 }
 
 /// Returns the latency in NCCL's model, in microseconds.
-double latency_us(const Fabric& fabric, Algo algorithm, Proto protocol) {
-  const double inside = device_hop(fabric, algorithm, protocol);
-  const double between = fabric.one_host() ? 0 : network_hop(fabric, algorithm, protocol);
+double latency_us(const ModelInputs& fabric, Algo algorithm, Proto protocol) {
+  const double inside = adjusted_device_hop_us(fabric, algorithm, protocol);
+  const double between =
+      fabric.one_host() ? 0 : adjusted_network_hop_us(fabric, algorithm, protocol);
   const double rounds = log2_down(fabric.call.group.hosts);
   const double base = base_us(fabric.tuning, fabric.one_host() ? fabric.device : fabric.network,
                               algorithm, protocol);
@@ -146,7 +148,7 @@ double latency_us(const Fabric& fabric, Algo algorithm, Proto protocol) {
   return base;
 }
 
-double ring_rate(const Fabric& fabric, Proto protocol) {
+double ring_gb_per_s(const ModelInputs& fabric, Proto protocol) {
   const NcclTuning& tuning = fabric.tuning;
   const double bus = fabric.bus();
   switch (protocol) {
@@ -160,7 +162,7 @@ double ring_rate(const Fabric& fabric, Proto protocol) {
   return bus;
 }
 
-double tree_rate(const Fabric& fabric, Proto protocol) {
+double tree_gb_per_s(const ModelInputs& fabric, Proto protocol) {
   const NcclTuning& tuning = fabric.tuning;
   double rate = std::min(fabric.bus() * 0.92, fabric.channels_rate_gb_per_s(tuning.tree));
   if (protocol == Proto::kLl) {
@@ -175,12 +177,13 @@ double tree_rate(const Fabric& fabric, Proto protocol) {
   return power > 0 && power <= correction.size() ? rate * correction[power - 1] : rate;
 }
 
-double nvls_channels(const Fabric& fabric) {
+double nvls_channels(const ModelInputs& fabric) {
   return fabric.tuning.nvls_channels[fabric.nodes_index];
 }
 
-/// Returns the rate by which NCCL chooses.  An all-reduce is two operations, one after the other.
-double nvls_rate(const Fabric& fabric, Algo algorithm) {
+/// Returns the rate of NVLS, in GB/s, with which NCCL compares it to other algorithms.  An
+/// all-reduce counts as two operations, one after the other.
+double nvls_gb_per_s(const ModelInputs& fabric, Algo algorithm) {
   const double channels = nvls_channels(fabric);
   const double part = fabric.all_reduce() ? 2 : (fabric.local - 1) / fabric.local;
   const double inside = fabric.inside * fabric.tuning.nvls_share * (channels - 1) / channels * part;
@@ -192,16 +195,16 @@ double nvls_rate(const Fabric& fabric, Algo algorithm) {
 }
 
 /// Returns the rate of the payload in NCCL's model, in GB/s.
-double payload_rate(const Fabric& fabric, Algo algorithm, Proto protocol) {
+double payload_gb_per_s(const ModelInputs& fabric, Algo algorithm, Proto protocol) {
   const double of_steps = fabric.ranks / fabric.steps();
   switch (algorithm) {
     case Algo::kRing:
-      return ring_rate(fabric, protocol) * of_steps;
+      return ring_gb_per_s(fabric, protocol) * of_steps;
     case Algo::kTree:
-      return tree_rate(fabric, protocol) / 2;
+      return tree_gb_per_s(fabric, protocol) / 2;
     case Algo::kNvls:
     case Algo::kNvlsTree:
-      return nvls_rate(fabric, algorithm) * (fabric.all_reduce() ? of_steps : 1);
+      return nvls_gb_per_s(fabric, algorithm) * (fabric.all_reduce() ? of_steps : 1);
     case Algo::kCollNetDirect:
       return fabric.bus() / 2 * (fabric.tuning.nvls_share > 0 ? 0.85 : 1);
     case Algo::kCollNetChain:
@@ -211,7 +214,7 @@ double payload_rate(const Fabric& fabric, Algo algorithm, Proto protocol) {
 }
 
 /// Whether NCCL can use this algorithm and protocol for the call on these links.
-bool is_used(const Fabric& fabric, Algo algorithm, Proto protocol, bool collnet) {
+bool is_used(const ModelInputs& fabric, Algo algorithm, Proto protocol, bool collnet) {
   const bool simple = protocol == Proto::kSimple;
   const bool nvls = fabric.tuning.nvlink && fabric.tuning.nvls_share > 0 && fabric.local > 2;
   switch (algorithm) {
@@ -232,7 +235,7 @@ bool is_used(const Fabric& fabric, Algo algorithm, Proto protocol, bool collnet)
 }
 
 /// Returns the bytes that NVLS processes as one chunk, which depend on the size of the call.
-double nvls_chunk(const Fabric& fabric) {
+double nvls_chunk(const ModelInputs& fabric) {
   const double together = nvls_channels(fabric) * fabric.local;
   double chunk = 131072;
   struct Step {
@@ -260,7 +263,7 @@ Stage make_stage(double us, double bytes, double seconds) {
 /// own part: (L+1)/L S in each direction for an all-reduce, at the rate that NVLS achieves on
 /// NVLink.  Between hosts a tree carries 2(H-1)/H S.  The second half follows the first by one
 /// chunk.
-Stage nvls_stage(const Fabric& fabric, double us) {
+Stage nvls_stage(const ModelInputs& fabric, double us) {
   const double carried =
       fabric.bytes() * (fabric.all_reduce() ? (fabric.local + 1) / fabric.local : 1);
   const double rate = fabric.inside * fabric.tuning.nvls_share * kGiga;
@@ -275,7 +278,7 @@ Stage nvls_stage(const Fabric& fabric, double us) {
   return stage;
 }
 
-Stage expected(const Fabric& fabric, Algo algorithm, Proto protocol) {
+Stage expected(const ModelInputs& fabric, Algo algorithm, Proto protocol) {
   const double us = latency_us(fabric, algorithm, protocol);
   if (algorithm == Algo::kNvls || algorithm == Algo::kNvlsTree) {
     return nvls_stage(fabric, us);
@@ -283,7 +286,7 @@ Stage expected(const Fabric& fabric, Algo algorithm, Proto protocol) {
   const CollectiveCall& call = fabric.call;
   Stage stage = make_stage(
       us, static_cast<double>(plan::wire_bytes(call.pattern, call.bytes, call.group.ranks)),
-      fabric.bytes() / (payload_rate(fabric, algorithm, protocol) * kGiga));
+      fabric.bytes() / (payload_gb_per_s(fabric, algorithm, protocol) * kGiga));
   const bool summed = algorithm == Algo::kCollNetDirect || algorithm == Algo::kCollNetChain;
   if (summed) {  // by the switches: each host sends its data once
     stage.network_weight = fixed_point_weight(call.bytes, stage.bytes);
@@ -314,7 +317,7 @@ Stage expected(const Fabric& fabric, Algo algorithm, Proto protocol) {
 /// passes the data from rank to rank.
 /// NVIDIA/nccl v2.30.7, src/graph/tuning.cc, ncclTopoGetAlgoTime.
 NcclChoice nccl_choice(const CollectiveCall& call, const Machine& machine) {
-  const Fabric fabric = fabric_of(call, machine, true);
+  const ModelInputs fabric = fabric_of(call, machine, true);
   const bool collnet = machine.algorithm == Algorithm::kNcclCollNet;
   std::optional<NcclChoice> best;
   for (const Algo algorithm : kNcclAlgorithms) {
@@ -323,7 +326,7 @@ NcclChoice nccl_choice(const CollectiveCall& call, const Machine& machine) {
         continue;
       }
       const double us = latency_us(fabric, algorithm, protocol) +
-                        fabric.bytes() / (1e3 * payload_rate(fabric, algorithm, protocol));
+                        fabric.bytes() / (1e3 * payload_gb_per_s(fabric, algorithm, protocol));
       if (!best || us < best->model_us) {
         best = {.algorithm = algorithm, .protocol = protocol, .model_us = us};
       }
@@ -340,14 +343,16 @@ StagedCost nccl_cost(const CollectiveCall& call, const Machine& machine) {
 }
 
 bool launch_is_calibrated(bool several_hosts, const Machine& machine) {
-  const bool nccl = runs_nccl(machine.algorithm) ||
-                    (machine.algorithm == Algorithm::kMeasured && runs_nccl(machine.unmeasured));
+  const bool nccl =
+      uses_nccl_model(machine.algorithm) ||
+      (machine.algorithm == Algorithm::kMeasured && uses_nccl_model(machine.fallback_algorithm));
   const NcclTuning& tuning = tuning_of(machine);
   const NcclLink& link = several_hosts ? tuning.expected_network() : tuning.expected_device();
   return nccl && link.extra_base_us.has_value();
 }
 
-/// One hop: LL for up to 16 KiB, at half of the achieved rate; Simple for larger messages.
+/// A message takes one hop.  NCCL uses LL, at half of the achieved rate, for up to 16 KiB, and
+/// Simple for larger messages.
 Stage nccl_message_stage(std::int64_t bytes, bool remote, const Machine& machine) {
   constexpr std::int64_t kMostOfLl = 16384;
   const NcclTuning& tuning = tuning_of(machine);

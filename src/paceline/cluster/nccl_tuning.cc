@@ -180,7 +180,7 @@ std::optional<NcclLink> calibrated_link(const ClusterLink& link, NcclLink own, d
 
 /// Returns NVLink's rate between all devices of a host, in bytes/s; 0 unless the device's name
 /// implies that NVLink joins all of them.
-double nvlink_rate(const Generation& generation, std::string_view device) {
+double full_nvlink_bytes_per_s(const Generation& generation, std::string_view device) {
   const bool joined = !has(device, "PCIe") && !has(device, "NVL") &&
                       std::ranges::any_of(generation.nvlink_devices, [&](const std::string& word) {
                         return has(device, word);
@@ -210,7 +210,7 @@ std::shared_ptr<const NcclTuning> nccl_tuning_of(const Cluster& cluster) {
   const ClusterLink* device = cluster.link(LinkScope::kDevices);
   tuning->nvlink = device != nullptr &&
                    (device->bytes_per_s > kPcie5BytesPerSecond || has(device->name, "nvlink"));
-  tuning->nvlink_bytes_per_s = nvlink_rate(generation, cluster.device.name);
+  tuning->nvlink_bytes_per_s = full_nvlink_bytes_per_s(generation, cluster.device.name);
   tuning->nvlinks = tuning->nvlink_bytes_per_s > 0 ? generation.nvlinks : 0;
   tuning->base_us = file.base;
   tuning->device_hop_us = tuning->nvlink ? file.nvlink : file.pcie;

@@ -39,11 +39,13 @@ using NcclTimes = std::array<std::array<double, 3>, kNcclAlgorithms.size()>;
 /// Rates in GB/s on 1, 2, and more nodes.
 using RatesByNodes = std::array<double, 3>;
 
-/// How one link differs from its data sheet rate and from NCCL's own latency constants.
+/// The constants of one link in NCCL's model that differ from the data sheet or from NCCL's
+/// defaults.
 struct NcclLink {
   double share = 1;     // achieved fraction of the link's rate
-  double extra_us = 0;  // of a hop, in addition to NCCL's own constant
-  /// In addition to NCCL's own base latency, with the launch from the host; empty: not calibrated.
+  double extra_us = 0;  // microseconds per hop, in addition to NCCL's own constant
+  /// Microseconds in addition to NCCL's own base latency, which contain the launch from the host.
+  /// Empty: not calibrated.
   std::optional<double> extra_base_us{};
 };
 
@@ -57,14 +59,14 @@ struct NcclTuning {
   RatesByNodes ll_rate{}, ring_ll128{}, tree_ll128{}, tree{}, nvls_tree{};
   double plateau = 1;  // factor on the latency of large rings between nodes
   int channels = 1;
-  double nvlink_bytes_per_s = 0;  // of the data sheet; 0: may not join all devices of a host
+  double nvlink_bytes_per_s = 0;  // by the data sheet; 0: NVLink may not join all devices
   int nvlinks = 0;                // of a device, by the data sheet; 0: not known
   double nvls_share = 0;          // fraction of NVLink's achieved rate; 0: there is no NVLS
   std::array<int, 3> nvls_channels{};
   NcclLink device, network;  // the constants by which NCCL chooses
   std::optional<NcclLink> calibrated_device{}, calibrated_network{};
 
-  /// The constants of the expected time of the chosen pair.
+  /// The constants that predict the chosen algorithm's time: calibrated, if there are any.
   const NcclLink& expected_device() const {
     return calibrated_device ? *calibrated_device : device;
   }
@@ -75,13 +77,15 @@ struct NcclTuning {
 
 /// The error of the model against published all-reduces, inside one host or among several.
 struct NcclModelError {
-  /// The error that nine of ten times do not exceed: |log(predicted time / published time)|.
+  /// The 90th percentile of |log(predicted time / published time)|, for calls below 2 MiB and for
+  /// calls of at least 2 MiB.
   double below_2_mib = 0, from_2_mib = 0;
-  // The range of the published calls.
+  // The published calls: smallest and largest size, ranks.
   std::int64_t from_bytes = 0, to_bytes = 0;
   int least_ranks = 0, most_ranks = 0;
 
-  /// Returns the error for `bytes`; where no small size was published, that of larger sizes.
+  /// Returns the 90th percentile for a call of `bytes` bytes.  If no call below 2 MiB was
+  /// published, returns that of larger calls.
   double of(std::int64_t bytes) const {
     return bytes < 2 << 20 && below_2_mib > 0 ? below_2_mib : from_2_mib;
   }

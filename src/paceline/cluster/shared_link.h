@@ -27,7 +27,7 @@ class SharedLink {
 
   explicit SharedLink(std::int64_t rate);
 
-  /// Adds a queue that carries `most` operations at a time; 0: no limit.
+  /// Adds a lane on which at most `most` operations run at the same time.  0: no limit.
   Lane add_lane(std::int32_t most);
 
   struct Demand {

@@ -227,7 +227,7 @@ class Section {
       }
     }
     if (array == nullptr || found.size() != array->size()) {
-      reject(key, shown(*node), expected);
+      reject(key, text_of_node(*node), expected);
     }
     return found;
   }
@@ -250,10 +250,10 @@ class Section {
         return static_cast<double>(*whole);
       }
     }
-    reject(key, shown(*node), fmt::format("must be {}", expected));
+    reject(key, text_of_node(*node), fmt::format("must be {}", expected));
   }
 
-  static std::string shown(const toml::node& node) {
+  static std::string text_of_node(const toml::node& node) {
     std::ostringstream text;
     node.visit([&](const auto& it) { text << it; });
     return text.str();

@@ -18,8 +18,9 @@ namespace paceline::cluster {
 /// Computing 2009, doi:10.1016/j.parco.2009.09.001.
 StagedCost tree_cost(const CollectiveCall& call, const Machine& machine) {
   const std::int64_t passes = call.pattern == plan::Pattern::kAllReduce ? 2 : 1;
-  const plan::Picoseconds one_pass = log2_up(call.group.hosts) * machine.network.latency +
-                                     (call.group.most_local - 1) * machine.device.latency;
+  const plan::Picoseconds one_pass =
+      log2_up(call.group.hosts) * machine.network.latency +
+      (call.group.ranks_on_fullest_host - 1) * machine.device.latency;
   StagedCost staged_cost;
   staged_cost.add({.latency = passes * one_pass,
                    .bytes = plan::wire_bytes(call.pattern, call.bytes, call.group.ranks),

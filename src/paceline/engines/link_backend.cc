@@ -162,7 +162,7 @@ LinkBackend::Work LinkBackend::hold(const Operation& operation, const Issue& iss
   auto held = c10::make_intrusive<DelayedWork>(operation.outputs);
   const Link::Ticket ticket = link_->start(
       plan::wire_bytes(operation.pattern, operation.payload_bytes(), getSize()),
-      latencies_of(operation.pattern, getSize()),
+      latency_count(operation.pattern, getSize()),
       [held](const std::exception_ptr& error) { held->end(error); },
       LinkedOperationKey{.channel = name_, .index = issued_++, .members = getSize()}, lane_);
   Work work;

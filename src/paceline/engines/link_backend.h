@@ -21,7 +21,7 @@ namespace paceline::engines {
 /// A c10d backend that wraps another backend.  Its operations end no sooner than an emulated link
 /// would have delivered them; the inner backend moves the bytes.
 ///
-/// Bytes are counted as in the ledger (plan/wire_bytes.h), latencies by latencies_of().  A message
+/// Bytes are counted as in the ledger (plan/wire_bytes.h), latencies by latency_count().  A message
 /// is delayed at both ends: by the sender's link from the moment of the send, by the receiver's
 /// link from the moment when both sides have issued it.  To this end each message is preceded by a
 /// stamp, which says when the message was sent and when the sender's link will have ended it if

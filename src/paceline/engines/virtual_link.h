@@ -12,7 +12,7 @@
 
 namespace paceline::engines {
 
-using cluster::latencies_of;
+using cluster::latency_count;
 using cluster::LinkSpec;
 
 /// One direction of a rank's link in virtual time.  The transfers in flight share the rate evenly

@@ -94,7 +94,7 @@ predict::PredictRequest request_of(const cases::Case& c, const cluster::Profiled
                                    const cluster::Cluster& cluster, double device_rate) {
   predict::PredictRequest request = predict::request_of(c, cluster);
   request.engine.clear();
-  predict::put_profile(profiled, request);
+  predict::set_profile(profiled, request);
   if (device_rate > 0) {
     request.samples_per_s = device_rate;
   }

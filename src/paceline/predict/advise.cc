@@ -22,9 +22,9 @@ plan::Picoseconds scaled(plan::Picoseconds time, double factor) {
   return std::llround(static_cast<double>(time) * factor);
 }
 
-/// Returns whether the error does not distinguish `row` from `faster`, which is as fast or faster.
-/// `apart` is the share of the step by which they must differ; if it is empty, their intervals are
-/// compared.
+/// Returns whether the difference between `row` and `faster`, which is as fast or faster, is within
+/// the error.  `apart` is the smallest difference, as a share of the step, that counts; if it is
+/// empty, their intervals are compared.
 bool is_within(const Advice& faster, const Advice& row, const std::optional<double>& apart) {
   return apart ? row.step <= scaled(faster.step, 1 + *apart) : row.low <= faster.high;
 }
@@ -111,8 +111,8 @@ bool is_indistinguishable(const Advice& faster, const Advice& row) {
 }
 
 const Advice& AdviceTable::winner() const {
-  // With measured figures, only the strategy's error differs between rows; all other errors are
-  // shared.
+  // If the steps come from measurements of this job, only the error of the strategy differs between
+  // rows.
   const auto error = [](const Advice& row) {
     return row.errors ? std::optional(row.errors->strategy) : row.bar.share;
   };

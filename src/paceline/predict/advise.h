@@ -39,13 +39,13 @@ struct Advice {
   plan::Picoseconds step = 0, exposed = 0;
   ErrorBar bar;
   std::optional<StepErrors> errors{};   // if the step comes from measured figures
-  plan::Picoseconds low = 0, high = 0;  // the step less and plus its error
+  plan::Picoseconds low = 0, high = 0;  // the ends of the step's error interval
   bool ties_with_best = false;          // whether the error covers its difference from row 1
   strategies::Guarantee guarantee = strategies::Guarantee::kExact;
 };
 
 /// A strategy that cannot run in this job, and why.
-struct Unfit {
+struct RejectedCandidate {
   std::string strategy, why;
 };
 
@@ -60,7 +60,7 @@ struct BucketAdvice {
 
 struct AdviceTable {
   std::vector<Advice> rows;  // fastest first
-  std::vector<Unfit> unfit;
+  std::vector<RejectedCandidate> unfit;
   std::vector<BucketAdvice> buckets;       // sorted by their best step
   std::vector<records::Warning> warnings;  // of all predictions, without repetition
 

@@ -11,10 +11,11 @@ struct BatchTime {
   double time = 0;  // in any unit
 };
 
-/// Returns the time of another micro-batch by linear interpolation between two times: a fixed part
-/// and a part for each sample.  Fewer samples than the smaller batch take at least their share of
-/// its time.  More samples than the larger batch take at least its time.
-inline double time_on_line(const BatchTime& least, const BatchTime& most, int batch_size) {
+/// Returns the time of a micro-batch of `batch_size` samples: linear interpolation between two
+/// measured times, so a fixed part plus a part per sample.  A batch smaller than both takes at
+/// least its proportional share of the smaller time.  A batch larger than both takes at least the
+/// larger time.
+inline double interpolated_time(const BatchTime& least, const BatchTime& most, int batch_size) {
   const double line = least.time + (most.time - least.time) * (batch_size - least.batch_size) /
                                        (most.batch_size - least.batch_size);
   if (batch_size < least.batch_size) {

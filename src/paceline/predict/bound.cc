@@ -11,7 +11,7 @@ namespace {
 
 /// Returns whether, on `actor`, some communication of step 1 may end after the first Forward op of
 /// step 2 has begun.
-bool crosses(const simulator::Job& job, const simulator::Actor& actor) {
+bool has_communication_across_step(const simulator::Job& job, const simulator::Actor& actor) {
   if (!actor.trains || actor.steps.size() < 4) {
     return false;
   }
@@ -40,7 +40,7 @@ bool crosses(const simulator::Job& job, const simulator::Actor& actor) {
 
 /// Returns whether some communication of step 1 waits for no gradient of that step, as when
 /// parameters are exchanged during the forward pass.
-bool begins_early(const simulator::Job& job) {
+bool has_communication_before_gradients(const simulator::Job& job) {
   std::vector<char> behind(job.items.size(), 0);
   std::vector<simulator::ItemId> found;
   const auto reach = [&](simulator::ItemId id) {
@@ -89,7 +89,7 @@ Bound bound_of(const simulator::Job& job, const simulator::Costs& costs) {
       })) {
     bound.algorithm = costs.machine.algorithm;
   }
-  bound.wire = simulator.busiest_link();
+  bound.wire = simulator.busiest_link_time();
   plan::Picoseconds before_wire = 0;
   for (const simulator::Actor& actor : job.actors) {
     if (!actor.trains) {
@@ -112,9 +112,10 @@ Bound bound_of(const simulator::Job& job, const simulator::Costs& costs) {
     }
     bound.compute = std::max(bound.compute, compute);
     before_wire = std::max(before_wire, until_first);
-    bound.crosses_step = bound.crosses_step || crosses(job, actor);
+    bound.crosses_step = bound.crosses_step || has_communication_across_step(job, actor);
   }
-  const bool waits = !bound.crosses_step && bound.wire > 0 && !begins_early(job);
+  const bool waits =
+      !bound.crosses_step && bound.wire > 0 && !has_communication_before_gradients(job);
   bound.step = std::max(bound.compute, bound.wire + (waits ? before_wire : 0));
   return bound;
 }

@@ -141,8 +141,8 @@ class Calibration {
     }
     const auto most = std::ranges::max_element(usable_, {}, &CommRecord::ranks);
     std::vector<int> counts = most->ranks_per_host;
-    if (counts.empty() && most->ranks <= facts_.devices_of_a_host) {
-      counts = {facts_.devices_of_a_host};
+    if (counts.empty() && most->ranks <= facts_.devices_per_host) {
+      counts = {facts_.devices_per_host};
     }
     if (counts.empty()) {
       throw UsageError(
@@ -158,7 +158,7 @@ class Calibration {
     }
   }
 
-  /// By which NCCL's constants are chosen.
+  /// Sets the device, whose name determines NCCL's constants.
   void choose_device() {
     std::string name = out_.cluster.device.name;
     for (const CommRecord& record : usable_) {
@@ -234,8 +234,9 @@ class Calibration {
     }
   }
 
-  /// Where no file has the link between the devices of a host, it is the NVLink of the data sheet,
-  /// or that of the times inside one host.
+  /// Adds the link between the devices of a host if no file describes it and the device's name
+  /// implies NVLink: at the data sheet's rate.  Throws UsageError if the link is needed but neither
+  /// this rate nor times inside one host determine it.
   void choose_device_link() {
     if (out_.cluster.link(LinkScope::kDevices) != nullptr) {
       return;
@@ -245,7 +246,7 @@ class Calibration {
       const auto tuning = cluster::nccl_tuning_of(out_.cluster);
       check_topology(*tuning);
       rate = tuning->nvlink_bytes_per_s;
-      if (facts_.has_topology && facts_.devices_of_a_host > 1 && facts_.nvlinks == 0) {
+      if (facts_.has_topology && facts_.devices_per_host > 1 && facts_.nvlinks == 0) {
         check_pcie();
       }
     }
@@ -301,7 +302,7 @@ class Calibration {
     const bool devices = scope == LinkScope::kDevices;
     const bool own =
         devices ? !facts_.has_topology || facts_.nvlinks > 0
-                : facts_.network_cards > 0 && facts_.network_cards >= facts_.devices_of_a_host;
+                : facts_.network_cards > 0 && facts_.network_cards >= facts_.devices_per_host;
     double rate = 0;
     for (const CommRecord& record : usable_) {
       if (scope_of(record) == scope) {
@@ -331,7 +332,7 @@ class Calibration {
                                   .bytes = record.bytes,
                                   .group = {.ranks = record.ranks,
                                             .hosts = static_cast<plan::Rank>(counts.size()),
-                                            .most_local = std::ranges::max(counts)}},
+                                            .ranks_on_fullest_host = std::ranges::max(counts)}},
                          .seconds = record.median_ns() * 1e-9});
       }
     }

@@ -16,10 +16,10 @@ namespace paceline::predict {
 
 /// Facts about a cluster that do not come from its measured collectives.
 struct ClusterFacts {
-  /// Its links and devices; its hosts too where `hosts` is empty.
+  /// The user's cluster file: its links and devices, and its hosts if `hosts` is empty.
   std::optional<cluster::Cluster> base{};
-  std::vector<cluster::ClusterHost> hosts{};  // empty: as the records have them
-  int devices_of_a_host = 0;                  // by nvidia-smi; 0: not known
+  std::vector<cluster::ClusterHost> hosts{};  // empty: those of the measured records
+  int devices_per_host = 0;                   // by nvidia-smi; 0: not known
   int nvlinks = 0;                            // between two devices, the fewest; 0: there is none
   int most_nvlinks = 0;                       // between two devices, the most
   int nvlinks_of_a_device = 0;                // to all others together, the most

@@ -19,12 +19,12 @@ PredictRequest request_of(const cases::Case& c, cluster::Cluster cluster) {
                          .optimizer = plan::update_rule_of(c.optimizer),
                          .engine = c.engine};
   if (!c.link.empty()) {
-    put_link(c.link, request);
+    set_emulated_link(c.link, request);
   }
   return request;
 }
 
-void put_profile(cluster::ProfiledModel profiled, PredictRequest& request) {
+void set_profile(cluster::ProfiledModel profiled, PredictRequest& request) {
   request.network.model = std::move(profiled.model);
   request.profile = std::move(profiled.profile);
   request.profile_device = profiled.device;
@@ -32,7 +32,7 @@ void put_profile(cluster::ProfiledModel profiled, PredictRequest& request) {
   request.codecs = std::move(profiled.codecs);
 }
 
-void put_link(const std::string& link, PredictRequest& request) {
+void set_emulated_link(const std::string& link, PredictRequest& request) {
   const cluster::LinkSpec spec = cluster::parse_link("link", link);
   cluster::Machine& machine = request.machine.emplace();
   machine.device = machine.network = {.bytes_per_s = std::llround(spec.bytes_per_s),
@@ -42,7 +42,7 @@ void put_link(const std::string& link, PredictRequest& request) {
   request.engine = "link";
 }
 
-void put_type(const std::string& dtype, PredictRequest& request) {
+void set_dtype(const std::string& dtype, PredictRequest& request) {
   if (const auto type = cluster::type_named(dtype == "amp" ? "fp32" : dtype)) {
     request.network.model.dtype = *type;
   }

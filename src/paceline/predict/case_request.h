@@ -12,19 +12,19 @@
 
 namespace paceline::predict {
 
-/// Returns the request for the case's job on `cluster`, without its network, which put_profile(),
+/// Returns the request for the case's job on `cluster`, without its network, which set_profile(),
 /// plan::network_shape() or set_tables() give.  A case with an emulated link is predicted for that
 /// link.
 PredictRequest request_of(const cases::Case& configuration, cluster::Cluster cluster);
 
 /// Sets the profile's network, with the measured times of its layers, update and codecs.
-void put_profile(cluster::ProfiledModel profiled, PredictRequest& request);
+void set_profile(cluster::ProfiledModel profiled, PredictRequest& request);
 
 /// Gives every rank an emulated link of its own, such as "1Gbit,50us", without an engine's costs.
-void put_link(const std::string& link, PredictRequest& request);
+void set_emulated_link(const std::string& link, PredictRequest& request);
 
 /// Sets the type of parameters and gradients, which is fp32 for amp.  A word that names no type
 /// leaves the network's own type.
-void put_type(const std::string& dtype, PredictRequest& request);
+void set_dtype(const std::string& dtype, PredictRequest& request);
 
 }  // namespace paceline::predict

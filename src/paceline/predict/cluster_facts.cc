@@ -137,7 +137,7 @@ void add_topology(const std::string& text, const std::string& file, ClusterFacts
   const auto devices = static_cast<std::size_t>(std::ranges::count_if(
       columns, [](const std::string& name) { return is_numbered(name, "GPU"); }));
   facts.has_topology = true;
-  facts.devices_of_a_host = static_cast<int>(devices);
+  facts.devices_per_host = static_cast<int>(devices);
   facts.network_cards = static_cast<int>(std::ranges::count_if(columns, is_card));
   facts.nvlinks = devices > 1 ? nvlinks_in(cells[0][1]) : 0;
   facts.most_nvlinks = facts.nvlinks_of_a_device = 0;

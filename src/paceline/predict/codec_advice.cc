@@ -15,9 +15,9 @@
 namespace paceline::predict {
 namespace {
 
-/// Returns fusion in its fastest bucket size.  `codec_part` is the codec's part of the strategy's
-/// text ("+topk"); empty without a codec.
-Advice best_of(const AdviseRequest& request, const std::string& codec_part) {
+/// Returns the prediction for strategy fusion with the bucket size that is fastest.  `codec_part`
+/// is the codec's part of the strategy's text ("+topk"); it is empty without a codec.
+Advice best_fusion_advice(const AdviseRequest& request, const std::string& codec_part) {
   std::optional<Advice> best;
   for (const double mebibytes : request.bucket_mb) {
     PredictRequest job = request.job;
@@ -32,7 +32,7 @@ Advice best_of(const AdviseRequest& request, const std::string& codec_part) {
   return *std::move(best);
 }
 
-/// Rank 0's program with all gradients in one bucket.  `codec_part` is as for best_of().
+/// Rank 0's program with all gradients in one bucket.  `codec_part` is as for best_fusion_advice().
 struct BucketProgram {
   BucketProgram(const AdviseRequest& request, const std::string& codec_part) {
     plan::PlanInput input;
@@ -78,7 +78,7 @@ CodecAdvice row_of(const std::string& codec, const BucketProgram& program, const
 
 }  // namespace
 
-std::optional<double> break_even(std::int64_t saved_bytes, plan::Picoseconds coding) {
+std::optional<double> break_even_bytes_per_s(std::int64_t saved_bytes, plan::Picoseconds coding) {
   if (saved_bytes <= 0) {
     return std::nullopt;
   }
@@ -86,21 +86,22 @@ std::optional<double> break_even(std::int64_t saved_bytes, plan::Picoseconds cod
                      : static_cast<double>(saved_bytes) / plan::seconds_of(coding);
 }
 
-CodecTable weigh_codecs(const AdviseRequest& request) {
+CodecTable compare_codecs(const AdviseRequest& request) {
   CodecTable table;
   if (request.job.codecs.empty() || request.job.ranks == 1) {
     return table;
   }
-  const Advice plain = best_of(request, "");
+  const Advice plain = best_fusion_advice(request, "");
   table.plain = row_of("none", BucketProgram(request, ""), plain);
   for (const cluster::CodecTime& codec : request.job.codecs) {
     try {
       const std::string codec_part = "+" + codec.codec;
       const BucketProgram program(request, codec_part);
-      const Advice best = best_of(request, codec_part);
+      const Advice best = best_fusion_advice(request, codec_part);
       CodecAdvice row = row_of(codec.codec, program, best);
       row.coding = program.coding(codec);
-      row.break_even = break_even(table.plain.bytes - row.bytes, row.coding);
+      row.break_even_bytes_per_s =
+          break_even_bytes_per_s(table.plain.bytes - row.bytes, row.coding);
       row.change = static_cast<double>(row.step - plain.step) / static_cast<double>(plain.step);
       row.ties_with_no_codec = plain.step <= best.step ? is_indistinguishable(plain, best)
                                                        : is_indistinguishable(best, plain);

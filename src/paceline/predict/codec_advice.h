@@ -20,7 +20,7 @@ struct CodecAdvice {
   std::int64_t bytes = 0;        // sent by the rank in a step
   /// The link rate in bytes/s below which coding takes less time than sending the bytes that it
   /// saves; empty if it saves none.
-  std::optional<double> break_even{};
+  std::optional<double> break_even_bytes_per_s{};
   std::string strategy{};         // fusion with the codec and the best bucket size
   plan::Picoseconds step = 0;     // the predicted step of `strategy`
   plan::Picoseconds exposed = 0;  // the part of it that communication adds
@@ -33,15 +33,15 @@ struct CodecAdvice {
 struct CodecTable {
   CodecAdvice plain{};  // the row "none": without a codec
   std::vector<CodecAdvice> rows;
-  std::vector<Unfit> unfit;
+  std::vector<RejectedCandidate> unfit;
 };
 
 /// Returns the saved bytes over the time that coding takes, in bytes/s.  Empty if none are saved,
 /// and infinite if coding takes no time.
-std::optional<double> break_even(std::int64_t saved_bytes, plan::Picoseconds coding);
+std::optional<double> break_even_bytes_per_s(std::int64_t saved_bytes, plan::Picoseconds coding);
 
 /// Predicts the step with each of `request.job.codecs`, in their order.  Returns no rows if there
 /// are no codecs or the job has one rank.  Throws UsageError for an impossible job.
-CodecTable weigh_codecs(const AdviseRequest& request);
+CodecTable compare_codecs(const AdviseRequest& request);
 
 }  // namespace paceline::predict

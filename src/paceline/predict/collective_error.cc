@@ -58,7 +58,7 @@ std::optional<double> error_of_collective(const CollectiveCall& call,
   const cluster::LinkCalibration* calibration = calibration_of(call, cluster, engine);
   std::optional<double> published, own, of_ranks;
   ComparedTimes compared;
-  if (cluster::runs_nccl(engine.algorithm)) {
+  if (cluster::uses_nccl_model(engine.algorithm)) {
     const cluster::NcclModelError& error = cluster::nccl_model_error(call.group.hosts > 1);
     published = error.of(call.bytes);
     own = published;

@@ -19,7 +19,7 @@ double collective_s(const cluster::CollectiveCall& call, const cluster::Machine&
                           cluster::alone(cluster::staged_cost(call, machine), call.group, machine));
 }
 
-double ideal_s(const cluster::CollectiveCall& call, const cluster::Cluster& cluster) {
+double least_possible_s(const cluster::CollectiveCall& call, const cluster::Cluster& cluster) {
   cluster::Machine machine = cluster::machine_of(cluster, "");
   machine.link_rates_only = true;
   double least = INFINITY;

@@ -13,8 +13,8 @@ namespace paceline::predict {
 double collective_s(const cluster::CollectiveCall& call, const cluster::Machine& machine,
                     const cluster::SoftwareCosts& software);
 
-/// Seconds that the rates of the cluster's links alone need for the collective, by the engine whose
-/// algorithm moves the fewest bytes: no engine is faster.
-double ideal_s(const cluster::CollectiveCall& call, const cluster::Cluster& cluster);
+/// Returns a lower bound on the seconds of the collective: the time at the link rates alone, for
+/// the engine whose algorithm moves the fewest bytes.
+double least_possible_s(const cluster::CollectiveCall& call, const cluster::Cluster& cluster);
 
 }  // namespace paceline::predict

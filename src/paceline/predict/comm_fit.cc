@@ -16,7 +16,7 @@ namespace {
 
 using records::CommRecord;
 
-cluster::LinkFit to_plan(const CommRecord& of, const stats::LineFit& fit) {
+cluster::LinkFit link_fit_of_line_fit(const CommRecord& of, const stats::LineFit& fit) {
   return {.operation = of.operation,
           .ranks = of.ranks,
           .line = plan::alpha_beta_time_of(fit.pieces),
@@ -28,9 +28,9 @@ cluster::LinkFit to_plan(const CommRecord& of, const stats::LineFit& fit) {
 
 constexpr std::int64_t kShortMessageBytes = 1024;  // bytes whose time is all latency
 
-// Returns the one-way latency of a link that no file describes: half of the smallest short
-// message's time, because that time contains the message's two directions and the engine.  Returns
-// 0 if no short message was measured.
+// Returns the one-way latency of a link that no file describes: half of the shortest time of the
+// smallest message of at most 1 KiB, because that time includes both directions and the engine.
+// Returns 0 if no such message was measured.
 plan::Picoseconds latency_of(std::span<const CommRecord> records) {
   double least_ns = 0;
   std::int64_t bytes = 0;
@@ -77,7 +77,7 @@ std::vector<cluster::LinkFit> fits_of(std::span<const CommRecord> records) {
       }
     }
     if (points.size() >= 2) {
-      fits.push_back(to_plan(*of, stats::fit_line(points)));
+      fits.push_back(link_fit_of_line_fit(*of, stats::fit_line(points)));
     }
   }
   return fits;

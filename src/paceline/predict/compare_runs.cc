@@ -27,7 +27,7 @@ namespace {
 using records::RunRecord;
 
 /// One case with the steps of all its repetitions, in seconds.
-struct Compared {
+struct MeasuredCase {
   cases::Case configuration;
   std::vector<double> steps, compute_only;
   std::vector<double> examples;           // per step, if the steps differ
@@ -36,9 +36,9 @@ struct Compared {
   bool link_kept_up = true;               // by records::LinkCheck::valid()
   double measured_s = 0, predicted_s = 0;
   bool rate_measured_here = false, coding_measured_here = false;
-  std::string why_not;  // why it is not predicted; empty: it is
+  std::string no_prediction_reason;  // why it is not predicted; empty: it is
 
-  bool valid() const { return why_not.empty() && link_kept_up; }
+  bool valid() const { return no_prediction_reason.empty() && link_kept_up; }
 };
 
 bool emulates_links(const cases::Case& c) { return !c.replay.empty() && !c.link.empty(); }
@@ -75,14 +75,14 @@ PredictRequest request_of_case(const cases::Case& c,
   } else if (c.replay.empty()) {
     request.network = plan::network_shape(c.model, c.sequence_length);
   } else {
-    put_profile(cluster::read_profile(c.replay), request);
+    set_profile(cluster::read_profile(c.replay), request);
   }
   return request;
 }
 
 /// Returns the measured time of a step: the median.  If steps of a period differ by their plans,
 /// the mean over each run's whole periods, which is what is predicted.
-double measured_s(const Compared& it, plan::Step period) {
+double measured_s(const MeasuredCase& it, plan::Step period) {
   const auto steps = static_cast<plan::Step>(it.configuration.steps);
   if (period == 1 || steps < period) {
     return stats::median(it.steps);
@@ -96,11 +96,11 @@ double measured_s(const Compared& it, plan::Step period) {
   return stats::mean(whole);
 }
 
-void predict_case(const std::optional<cluster::Cluster>& cluster, Compared& it) {
+void predict_case(const std::optional<cluster::Cluster>& cluster, MeasuredCase& it) {
   it.measured_s = stats::median(it.steps);
   try {
     PredictRequest request = request_of_case(it.configuration, cluster);
-    if (!is_timed(request) && !it.compute_only.empty()) {
+    if (!has_measured_times(request) && !it.compute_only.empty()) {
       const double samples =
           it.examples.empty() ? it.configuration.batch_size : stats::mean(it.examples);
       request.batch_size = static_cast<int>(std::lround(samples));
@@ -116,7 +116,7 @@ void predict_case(const std::optional<cluster::Cluster>& cluster, Compared& it) 
     it.predicted_s = plan::seconds_of(prediction.times.step);
     it.measured_s = measured_s(it, prediction.job->period);
   } catch (const UsageError& error) {
-    it.why_not = error.what();
+    it.no_prediction_reason = error.what();
   }
 }
 
@@ -124,17 +124,18 @@ bool has_network(const cases::Case& c, const std::optional<cluster::Cluster>& cl
   return emulates_links(c) || (cluster && c.link.empty());
 }
 
-std::vector<Compared> cases_of(std::span<const RunRecord> records,
-                               const std::optional<cluster::Cluster>& cluster) {
-  std::vector<Compared> cases;
+std::vector<MeasuredCase> cases_of(std::span<const RunRecord> records,
+                                   const std::optional<cluster::Cluster>& cluster) {
+  std::vector<MeasuredCase> cases;
   for (const RunRecord& record : records) {
     const std::vector<double> steps = records::slowest_step_s(record);
     const cases::Case& c = record.configuration;
     if (record.error || steps.empty() || !has_network(c, cluster)) {
       continue;
     }
-    auto known = std::ranges::find_if(
-        cases, [&c](const Compared& it) { return cases::equal_except(it.configuration, c, {}); });
+    auto known = std::ranges::find_if(cases, [&c](const MeasuredCase& it) {
+      return cases::equal_except(it.configuration, c, {});
+    });
     if (known == cases.end()) {
       cases.emplace_back().configuration = c;
       known = std::prev(cases.end());
@@ -155,17 +156,17 @@ std::vector<Compared> cases_of(std::span<const RunRecord> records,
       known->link_kept_up &= record.link_check->valid();
     }
   }
-  for (Compared& it : cases) {
+  for (MeasuredCase& it : cases) {
     predict_case(cluster, it);
   }
   return cases;
 }
 
-std::string conclusion_text(const std::vector<Compared>& cases) {
-  std::vector<Compared> valid;
-  std::ranges::copy_if(cases, std::back_inserter(valid), &Compared::valid);
+std::string conclusion_text(const std::vector<MeasuredCase>& cases) {
+  std::vector<MeasuredCase> valid;
+  std::ranges::copy_if(cases, std::back_inserter(valid), &MeasuredCase::valid);
   double worst = 0;
-  for (const Compared& it : valid) {
+  for (const MeasuredCase& it : valid) {
     worst = std::max(worst, std::abs(it.predicted_s / it.measured_s - 1));
   }
   if (valid.empty()) {
@@ -179,11 +180,11 @@ std::string conclusion_text(const std::vector<Compared>& cases) {
 }
 
 /// Returns strategy and ranks, and also network and link if these differ among `cases`.
-std::string name_of(const cases::Case& c, const std::vector<Compared>& cases) {
+std::string name_of(const cases::Case& c, const std::vector<MeasuredCase>& cases) {
   std::string name = fmt::format("{}, {}", c.strategy, counted(c.ranks, "rank"));
   const auto add = [&](auto member, std::string_view word) {
     const bool differs = std::ranges::any_of(
-        cases, [&](const Compared& it) { return it.configuration.*member != c.*member; });
+        cases, [&](const MeasuredCase& it) { return it.configuration.*member != c.*member; });
     if (differs && !(c.*member).empty()) {
       name += fmt::format(", {}{}", word, c.*member);
     }
@@ -194,10 +195,10 @@ std::string name_of(const cases::Case& c, const std::vector<Compared>& cases) {
   return name;
 }
 
-ComparedCase row_of(const Compared& it, const std::vector<Compared>& cases) {
+ComparedCase row_of(const MeasuredCase& it, const std::vector<MeasuredCase>& cases) {
   ComparedCase row{.name = name_of(it.configuration, cases), .measured_s = it.measured_s};
-  if (!it.why_not.empty()) {
-    row.note = "not predicted: " + it.why_not;
+  if (!it.no_prediction_reason.empty()) {
+    row.note = "not predicted: " + it.no_prediction_reason;
     return row;
   }
   row.predicted_s = it.predicted_s;
@@ -220,7 +221,7 @@ ComparedCase row_of(const Compared& it, const std::vector<Compared>& cases) {
 
 std::optional<Comparison> compare_runs(std::span<const RunRecord> records,
                                        const std::optional<cluster::Cluster>& cluster) {
-  const std::vector<Compared> cases = cases_of(records, cluster);
+  const std::vector<MeasuredCase> cases = cases_of(records, cluster);
   if (cases.empty()) {
     return std::nullopt;
   }
@@ -230,7 +231,7 @@ std::optional<Comparison> compare_runs(std::span<const RunRecord> records,
                      ? "the emulated links alone, without the costs of an engine"
                      : fmt::format("cluster '{}', beside what was measured on it", cluster->name),
       .conclusion = conclusion_text(cases)};
-  for (const Compared& it : cases) {
+  for (const MeasuredCase& it : cases) {
     comparison.cases.push_back(row_of(it, cases));
   }
   return comparison;

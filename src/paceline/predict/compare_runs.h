@@ -29,11 +29,11 @@ struct Comparison {
 
 /// Compares predicted step times with the measured ones of `records`.
 ///
-/// A case is predicted on `cluster`, on which it ran.  A case that replays a profile behind an
-/// emulated link is predicted for such links alone.  If nothing gives the rate of one device, the
-/// rate of the case's steps without communication is used.  If no profile has times of its codec,
-/// the coding time measured in the case is used.  The case's note says so.  Returns nothing if no
-/// case has a described network.
+/// A case is predicted on `cluster`, on which it ran.  A case that replays a profile over an
+/// emulated link is predicted for that link alone.  If neither a profile nor a throughput gives the
+/// compute time of one device, the case's own steps without communication give it.  If no profile
+/// has times of the case's codec, its measured coding time is used.  The case's note states both.
+/// Returns nothing if no case can be predicted in one of these two ways.
 std::optional<Comparison> compare_runs(std::span<const records::RunRecord> records,
                                        const std::optional<cluster::Cluster>& cluster);
 

@@ -116,7 +116,7 @@ void check_device(const std::string& profiled, const cluster::Cluster& cluster,
 void check_generation(const cluster::Cluster& cluster, const EngineCosts& engine,
                       std::vector<records::Warning>& warnings) {
   const std::string& device = cluster.device.name;
-  if (!cluster::runs_nccl(engine.algorithm) || !names_a_model(device)) {
+  if (!cluster::uses_nccl_model(engine.algorithm) || !names_a_model(device)) {
     return;
   }
   const auto tuning = cluster::nccl_tuning_of(cluster);

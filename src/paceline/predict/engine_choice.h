@@ -12,13 +12,13 @@
 
 namespace paceline::predict {
 
-/// Returns the engine that is asked for.  If none is, returns the engine with which all those fits
-/// of the cluster that name an engine were measured, or else the engine made for `device`.
+/// Returns the engine `asked`.  If that is empty, returns the engine of the cluster's fits, if
+/// those that name an engine all name the same one; otherwise the engine made for `device`.
 std::string engine_of(const std::string& asked, const cluster::Cluster& cluster,
                       std::string_view device = "cuda");
 
-/// Returns the costs of the engine that is asked for.  If that is a bound, returns the costs of the
-/// cluster's own engine, whose plan the bound simulates.
+/// Returns the costs of the engine `asked`.  If that is a lower bound (EngineCosts::bound), returns
+/// the costs of the engine that the cluster would use, whose plan the bound simulates.
 const EngineCosts& costs_of_engine(const CostTable& costs, const std::string& asked,
                                    const cluster::Cluster& cluster);
 

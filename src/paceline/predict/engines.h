@@ -44,7 +44,7 @@ struct EngineCosts {
 struct OptimizerCosts {
   std::string name, source;
   bool fitted = false;
-  plan::Picoseconds launch_per_tensor = 0;  // if unfused; after the last collective
+  plan::Picoseconds launch_per_tensor = 0;  // host time per tensor of an unfused update
   /// Memory passes over all tensors for each pass of the plan's update, with unfused and fused
   /// kernels.
   double passes = 1, fused_passes = 1;

@@ -27,7 +27,7 @@ double message_seconds(std::int64_t bytes, const cluster::Machine& machine) {
 
 /// Returns which messages the machine's fit times differently than in the validated range, as text;
 /// empty if none.
-std::string unlike_messages(const FamilyErrors& family, const cluster::Machine& machine) {
+std::string message_difference_text(const FamilyErrors& family, const cluster::Machine& machine) {
   const ValidatedRange& range = family.range;
   if (!range.messages) {
     return "";
@@ -109,7 +109,7 @@ std::string unvalidated_reason(const FamilyErrors& family, const PredictRequest&
   if (request.ranks > range.most_ranks) {
     return fmt::format("more than {} ranks", range.most_ranks);
   }
-  return unlike_messages(family, machine);
+  return message_difference_text(family, machine);
 }
 
 }  // namespace
@@ -118,7 +118,7 @@ ErrorBar error_bar_of(const PredictRequest& request, const cluster::Machine& mac
   if (request.machine || request.software) {
     return {};
   }
-  if (!is_timed(request)) {
+  if (!has_measured_times(request)) {
     return {.why = "layer times are a device's data sheet, not measured"};
   }
   if (request.tables) {

@@ -43,9 +43,9 @@ ErrorBar error_bar_of(const PredictRequest& request, const cluster::Machine& mac
 /// the two were not validated as one family, or no pair of it was published.
 std::optional<double> least_distinguishable_share(const ErrorBar& one, const ErrorBar& other);
 
-/// Returns the same for the predicted steps of two bucket sizes of one strategy.  If no sizes of
-/// the strategy's family were published, returns the largest share of those families whose sizes
-/// were.  Empty if the caller gave the error bar.
+/// Returns least_distinguishable_share() for two bucket sizes of one strategy.  If no sizes of the
+/// strategy's family were published, returns the largest share among the families whose sizes were.
+/// Empty if the caller gave the error bar.
 std::optional<double> least_distinguishable_share_of_sizes(const ErrorBar& bar);
 
 /// Returns the bar in the form of a record, for a step of `step_ns`; empty if there is neither an

@@ -16,14 +16,14 @@ namespace paceline::predict {
 namespace {
 
 /// Returns the bytes/s that the device's memory moves in kernels; 0 if it is not known.
-double memory_rate(const PredictRequest& request) {
+double kernel_memory_bytes_per_s(const PredictRequest& request) {
   return request.cost_table().roofline.copy_share *
          request.cluster.device.memory_bytes_per_s.value_or(0);
 }
 
 /// Returns the factor by which both the profile's layer times and its update time are scaled, so
 /// that one device has the given rate.
-double stretch_of(const PredictRequest& request) {
+double layer_time_scale(const PredictRequest& request) {
   if (!request.profile || !request.samples_per_s || request.batch_size == 0 ||
       !is_device_rate(*request.samples_per_s)) {
     return 1;
@@ -49,14 +49,14 @@ cluster::KernelCost update_cost(const PredictRequest& request, const plan::PlanI
                                 bool fused, bool launches) {
   if (request.update && *request.update > 0) {
     return {.optimizer_step = true,
-            .bytes_per_s =
-                update_bytes(input) / (plan::seconds_of(*request.update) * stretch_of(request))};
+            .bytes_per_s = update_bytes(input) /
+                           (plan::seconds_of(*request.update) * layer_time_scale(request))};
   }
   const OptimizerCosts optimizer = request.cost_table().optimizer(input.optimizer.name);
-  return {
-      .optimizer_step = true,
-      .launch_per_tensor = launches ? optimizer.launch_per_tensor : 0,
-      .bytes_per_s = memory_rate(request) / (fused ? optimizer.fused_passes : optimizer.passes)};
+  return {.optimizer_step = true,
+          .launch_per_tensor = launches ? optimizer.launch_per_tensor : 0,
+          .bytes_per_s = kernel_memory_bytes_per_s(request) /
+                         (fused ? optimizer.fused_passes : optimizer.passes)};
 }
 
 /// Returns the cost of kernels of codecs, copies and averages of neighbors: one launch and one pass
@@ -64,7 +64,7 @@ cluster::KernelCost update_cost(const PredictRequest& request, const plan::PlanI
 /// they move bytes at the rate of the measured update.
 cluster::KernelCost other_cost(const PredictRequest& request, const cluster::KernelCost& update,
                                bool launches) {
-  const double rate = memory_rate(request);
+  const double rate = kernel_memory_bytes_per_s(request);
   return {.launch = launches ? request.cost_table().optimizer("sgd").launch_per_tensor : 0,
           .bytes_per_s = rate > 0 ? rate : update.bytes_per_s};
 }
@@ -96,8 +96,9 @@ double most_kernel_bytes(const simulator::Job& job, plan::Step steps, const Coun
 
 /// Returns one rate for all kernels of the codec, such that they take the measured time of a step.
 /// If the steps of a period differ, the mean over the period is used, as in the measurement.
-std::vector<cluster::KernelCost> measured_coding(const plan::Planner& planner,
-                                                 const plan::PlanInput& input, double coding_s) {
+std::vector<cluster::KernelCost> measured_codec_costs(const plan::Planner& planner,
+                                                      const plan::PlanInput& input,
+                                                      double coding_s) {
   const plan::Step period = simulator::period_of(planner, input);
   const double bytes =
       most_kernel_bytes(simulator::compile(planner, input, {.steps = period + 2}), period,
@@ -113,8 +114,8 @@ std::vector<cluster::KernelCost> measured_coding(const plan::Planner& planner,
 }
 
 /// Returns what `request.codecs` holds of the strategy's codec.
-std::vector<cluster::KernelCost> profiled_coding(const PredictRequest& request,
-                                                 const strategies::StrategySpec& spec) {
+std::vector<cluster::KernelCost> profiled_codec_costs(const PredictRequest& request,
+                                                      const strategies::StrategySpec& spec) {
   std::vector<cluster::KernelCost> costs;
   for (const cluster::CodecTime& codec : request.codecs) {
     if (spec.codec.row == nullptr || spec.codec.row->name != codec.codec) {
@@ -137,14 +138,14 @@ std::vector<cluster::KernelCost> codec_costs(const PredictRequest& request,
                                              const plan::PlanInput& input) {
   const strategies::StrategySpec spec = strategies::strategy_of(request);
   return request.coding_s
-             ? measured_coding(*strategies::make_planner(spec), input, *request.coding_s)
-             : profiled_coding(request, spec);
+             ? measured_codec_costs(*strategies::make_planner(spec), input, *request.coding_s)
+             : profiled_codec_costs(request, spec);
 }
 
 }  // namespace
 
 bool has_coding_times(const PredictRequest& request) {
-  return !profiled_coding(request, strategies::strategy_of(request)).empty();
+  return !profiled_codec_costs(request, strategies::strategy_of(request)).empty();
 }
 
 double update_bytes(const plan::PlanInput& input) {
@@ -157,8 +158,8 @@ double update_bytes(const plan::PlanInput& input) {
                            [](const plan::KernelTraits& /*any*/) { return true; });
 }
 
-std::vector<cluster::KernelCost> kernels_of(const PredictRequest& request,
-                                            const plan::PlanInput& input) {
+std::vector<cluster::KernelCost> kernel_costs_of(const PredictRequest& request,
+                                                 const plan::PlanInput& input) {
   const EngineCosts& engine =
       costs_of_engine(request.cost_table(), request.engine, request.cluster);
   // In a published program on a rank that exchanges nothing, launches hide behind the backward

@@ -13,8 +13,8 @@ namespace paceline::predict {
 
 /// Returns the costs of the update's kernels, which include the optimizer's step count, and then
 /// those of all other kernels.
-std::vector<cluster::KernelCost> kernels_of(const PredictRequest& request,
-                                            const plan::PlanInput& input);
+std::vector<cluster::KernelCost> kernel_costs_of(const PredictRequest& request,
+                                                 const plan::PlanInput& input);
 
 /// Returns whether `request.codecs` has times of the strategy's codec.
 bool has_coding_times(const PredictRequest& request);

@@ -20,7 +20,8 @@ namespace {
 
 using cluster::LinkScope;
 
-/// The model is not what was measured where it is further from the times (root mean square).
+/// The largest factor by which the fitted model may differ from the measured times (root mean
+/// square).  Beyond it the fit is rejected.
 constexpr double kMostMissed = 1.5;
 constexpr double kLevel = 0.9;
 
@@ -31,7 +32,7 @@ void check_rate(const LinkToCalibrate& of, std::span<const MeasuredTime> times,
   }
   constexpr double kRounding = 1.01;
   for (const MeasuredTime& time : times) {
-    const double least = ideal_s(time.call, cluster);
+    const double least = least_possible_s(time.call, cluster);
     if (least > time.seconds * kRounding) {
       throw UsageError(fmt::format(
           "{} of {} B among {} ranks took {:.4g} us, and the rates of the links alone need {:.4g} "
@@ -44,8 +45,8 @@ void check_rate(const LinkToCalibrate& of, std::span<const MeasuredTime> times,
   }
 }
 
-/// Throws UsageError where constants were fitted that do not give the times: `errors` are those of
-/// the model.
+/// Throws UsageError if the times do not determine the rate of the link, or if the fitted model
+/// does not reproduce them.  `errors` are the logarithms of modelled over measured times.
 void check_fit(const LinkToCalibrate& of, std::span<const MeasuredTime> times,
                const LinkModelFit& fit, const std::vector<double>& errors,
                const std::string& link) {
@@ -110,7 +111,7 @@ std::optional<double> doubling_percent(const LinkToCalibrate& of,
   if (worlds == 0) {
     return std::nullopt;
   }
-  if (cluster::runs_nccl(engine_costs_named(of.engine).algorithm)) {
+  if (cluster::uses_nccl_model(engine_costs_named(of.engine).algorithm)) {
     const double published =
         cluster::nccl_model_error(of.scope == LinkScope::kHosts).from_2_mib / kNineOfTen;
     return percent_of(kNineOfTen * std::sqrt((variance + published * published) / (worlds + 1)));

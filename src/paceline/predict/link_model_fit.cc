@@ -21,11 +21,11 @@ ClusterLink& fitted_link(LinkScope scope, cluster::Cluster& cluster) {
 
 namespace {
 
-// Standard deviations of logarithms: of the constants before anything is measured, and of a
-// measured time around the model.
+// Standard deviations of logarithms: of a rate that was given or is unknown, and of a latency,
+// before anything is measured; and of a measured time around the model.
 constexpr double kOfGivenRate = 0.35, kOfUnknownRate = 1.5;
 constexpr double kOfALatency = 1, kOfATime = 0.1;
-/// A constant is determined if the fit leaves at most this share of its standard deviation.
+/// A constant counts as determined if the fit reduces its standard deviation to at most this share.
 constexpr double kMostLeft = 0.5;
 constexpr double kMicroseconds = 1e-6;
 
@@ -38,7 +38,7 @@ plan::Picoseconds at_most_1_s(double seconds) {
 double least_rate(const LinkToCalibrate& of, const MeasuredTime& time, cluster::Cluster cluster) {
   constexpr double kSlow = 1e6;  // bytes/s; the other link's rate does not matter beside it
   fitted_link(of.scope, cluster).bytes_per_s = kSlow;
-  return kSlow * ideal_s(time.call, cluster) / time.seconds;
+  return kSlow * least_possible_s(time.call, cluster) / time.seconds;
 }
 
 std::vector<ModelConstant> constants_of(const LinkToCalibrate& of, const cluster::Cluster& cluster,
@@ -51,7 +51,7 @@ std::vector<ModelConstant> constants_of(const LinkToCalibrate& of, const cluster
        .needed = true,
        .least = least,
        .put = [](auto& to, double rate) { to.bytes_per_s = rate; }}};
-  if (!cluster::runs_nccl(engine.algorithm)) {
+  if (!cluster::uses_nccl_model(engine.algorithm)) {
     constants.push_back({.name = "latency",
                          .before = std::max(1e-7, plan::seconds_of(link.latency_ps)),
                          .prior = kOfALatency,

@@ -36,7 +36,8 @@ class LinkModelFit {
   /// Returns the logarithm of the modelled over the measured time, for each time.
   std::vector<double> errors(std::span<const MeasuredTime> times) const;
 
-  /// Whether the times determine the rate or its share if every other constant is unknown, too.
+  /// Whether the times determine the rate, or its achieved share, even if no other constant is
+  /// known.
   bool rate_is_known() const { return rate_is_known_; }
 
   /// Returns the constants that the times determine, and the names of the others.
@@ -53,7 +54,7 @@ class LinkModelFit {
   /// says nothing of short times.
   std::vector<bool> informed_at_prior(const stats::Residuals& residuals) const;
 
-  /// Of the standard deviation before the times.
+  /// Returns constant `k`'s standard deviation after the fit over that before it.
   double left_of(std::size_t k) const;
 
   std::vector<ModelConstant>::iterator least_known_constant();

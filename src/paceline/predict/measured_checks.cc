@@ -190,7 +190,7 @@ void MeasuredFit::check_compute() const {
   }
   constexpr double kContradiction = 0.05;
   for (const CheckedFigure& it : checked_) {
-    const double doubled = std::log2(most_on_a_host(request_of(it.figure)));
+    const double doubled = std::log2(most_ranks_on_a_host(request_of(it.figure)));
     if (value(Unknown::kHostShare, at_) * doubled < -kContradiction) {
       throw UsageError(fmt::format(
           "--measured '{}': a device that computes faster the more of them share a host is what "

@@ -37,7 +37,7 @@ double rate_of(const std::string& words, const std::string& text) {
   return *number;
 }
 
-double step_of_text(const std::string& words, const std::string& text) {
+double parse_step_seconds(const std::string& words, const std::string& text) {
   const double seconds = plan::seconds_of(
       cluster::parse_duration_ps(fmt::format("--measured '{}': step", words), text));
   if (seconds <= 0) {
@@ -47,7 +47,7 @@ double step_of_text(const std::string& words, const std::string& text) {
 }
 
 void put_word(const std::string& words, const std::string& key, const std::string& value,
-              FigureWords& into) {
+              ParsedFigure& into) {
   MeasuredFigure& figure = into.figure;
   if (value.empty()) {
     reject_figure(words, fmt::format("{}= has no value", key));
@@ -62,7 +62,7 @@ void put_word(const std::string& words, const std::string& key, const std::strin
   } else if (key == "rate") {
     figure.samples_per_s = rate_of(words, value);
   } else if (key == "step") {
-    figure.step_s = step_of_text(words, value);
+    figure.step_s = parse_step_seconds(words, value);
   } else if (key == "strategy") {
     (void)strategies::parse_strategy(value);
     figure.strategy = value;
@@ -75,7 +75,7 @@ void put_word(const std::string& words, const std::string& key, const std::strin
   }
 }
 
-void check_complete(const std::string& words, const FigureWords& given) {
+void check_complete(const std::string& words, const ParsedFigure& given) {
   const MeasuredFigure& figure = given.figure;
   const bool timed = figure.step_s || figure.samples_per_s;
   if (!timed && given.file.empty()) {
@@ -91,8 +91,8 @@ void check_complete(const std::string& words, const FigureWords& given) {
 
 }  // namespace
 
-FigureWords parse_figure(const std::string& words) {
-  FigureWords given;
+ParsedFigure parse_figure(const std::string& words) {
+  ParsedFigure given;
   given.figure.words = words;
   std::set<std::string> seen;
   for (const std::string& word : split_at(words, ' ')) {

@@ -18,7 +18,7 @@ struct PredictRequest;
 
 /// One measurement of the job's speed.
 struct MeasuredFigure {
-  std::string words{};  // as it was given, for messages
+  std::string words{};  // text of the flag or name of the record, for messages
   plan::Rank ranks = 1;
   int batch_size = 0;                      // per rank and step; 0: the job's
   int accumulate = 0;                      // micro-batches a step; 0: the job's
@@ -33,8 +33,9 @@ struct MeasuredFigure {
   std::optional<records::PlannerTimes> planned_by{};
 };
 
-/// A figure as a flag gives it, or the settings that a flag gives for the records of a file.
-struct FigureWords {
+/// A parsed flag --measured: a measurement, or a file with records and the settings that these do
+/// not state.
+struct ParsedFigure {
   MeasuredFigure figure;
   std::string file{};  // empty: the words give the time themselves
   bool gives_ranks = false;
@@ -45,10 +46,10 @@ struct FigureWords {
 /// records do not say the rest);
 /// `batch` (samples per rank and step), `accumulate` and `strategy` where they
 /// are not the job's.  Throws UsageError, which begins with the words.
-FigureWords parse_figure(const std::string& words);
+ParsedFigure parse_figure(const std::string& words);
 
 /// The times in seconds of one rank that trains alone.
-struct AlonePhases {
+struct SingleRankPhases {
   double step = 0, forward = 0, backward = 0;
 };
 
@@ -57,7 +58,7 @@ struct MeasuredRecords {
   std::vector<MeasuredFigure> figures;  // smallest number of ranks first
   /// The case of the first record that states its configuration; empty: no record states one.
   std::optional<cases::Case> job{};
-  std::optional<AlonePhases> alone{};  // where runs of one rank have phases
+  std::optional<SingleRankPhases> alone{};  // where runs of one rank have phases
   std::vector<records::Warning> warnings{};
 };
 

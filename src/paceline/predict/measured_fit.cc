@@ -18,15 +18,16 @@
 namespace paceline::predict {
 namespace {
 
-// Standard deviations of the priors: of logarithms, except that of the start.
-constexpr double kOfCompute = 5;        // nothing is known of it
-constexpr double kOfRates = 0.35;       // if links are described
-constexpr double kOfSweptRates = 0.1;   // if fits of collectives were measured
-constexpr double kOfLinks = 3;          // of rates, if nothing describes the links
-constexpr double kOfLatency = 1.5;      // if nothing describes the links
-constexpr double kOfSlowdown = 1;       // if nothing describes the links
-constexpr double kOfStart = 30e-6;      // seconds, at least
-constexpr double kOfHostShare = 0.033;  // for each doubling of a host's ranks
+// Standard deviations of the priors.  They are of logarithms, except that of the collective's
+// start, which is in seconds.
+constexpr double kComputeDeviation = 5;           // nothing is known of it
+constexpr double kRateDeviation = 0.35;           // if links are described
+constexpr double kMeasuredRateDeviation = 0.1;    // if fits of collectives were measured
+constexpr double kUndescribedRateDeviation = 3;   // of rates, if nothing describes the links
+constexpr double kLatencyDeviation = 1.5;         // if nothing describes the links
+constexpr double kSlowdownDeviation = 1;          // if nothing describes the links
+constexpr double kStartDeviationSeconds = 30e-6;  // seconds, at least
+constexpr double kHostShareDeviation = 0.033;     // for each doubling of a host's ranks
 
 using cluster::LinkScope;
 
@@ -36,7 +37,7 @@ bool spans_hosts(const PredictRequest& request) {
 
 }  // namespace
 
-int most_on_a_host(const PredictRequest& request) {
+int most_ranks_on_a_host(const PredictRequest& request) {
   return std::ranges::max(cluster::ranks_per_host(request.cluster, request.ranks));
 }
 
@@ -128,10 +129,10 @@ void MeasuredFit::choose_unknowns() {
   most_.clear();
   first_guess_s_ = checked_.front().measured_s / checked_.front().figure.accumulate;
   fixed_s_ = fixed_s();
-  add(Unknown::kCompute, kOfCompute);
+  add(Unknown::kCompute, kComputeDeviation);
   if (most_batch_ > least_batch_) {
-    add(Unknown::kComputeOfMore, kOfCompute,
-        std::log(scaled_s(first_guess_s_, least_batch_, most_batch_) / first_guess_s_));
+    add(Unknown::kComputeOfMore, kComputeDeviation,
+        std::log(seconds_at_batch(first_guess_s_, least_batch_, most_batch_) / first_guess_s_));
   }
   std::set<std::tuple<int, std::string>> cases;
   bool known_compute = false;
@@ -144,7 +145,7 @@ void MeasuredFit::choose_unknowns() {
                (!job_.machine && waits_for_network(checked_.back().figure)))) {
     add_links();
   }
-  // The costs of published programs were fitted with what devices of a host take from each other.
+  // The costs of published programs already include the slowdown by other ranks of a host.
   const bool published = job_.cost_table().engine(engine_of(job_.engine, job_.cluster)).published;
   if (described_ && !job_.machine && !known_compute && !published) {
     add_host_share();
@@ -165,15 +166,15 @@ bool MeasuredFit::waits_for_network(const MeasuredFigure& figure) const {
   }
 }
 
-/// Adds, if the figures differ in the ranks of a host, what these take from each other while they
-/// compute: input pipelines, processors, power.
+/// Adds an unknown for the slowdown of compute by other ranks of the same host (input pipelines,
+/// processors, power), if the figures differ in the ranks per host.
 void MeasuredFit::add_host_share() {
-  std::set<int> most_local;
+  std::set<int> ranks_on_fullest_host;
   for (const CheckedFigure& it : checked_) {
-    most_local.insert(most_on_a_host(request_of(it.figure)));
+    ranks_on_fullest_host.insert(most_ranks_on_a_host(request_of(it.figure)));
   }
-  if (most_local.size() > 1) {
-    add(Unknown::kHostShare, kOfHostShare);
+  if (ranks_on_fullest_host.size() > 1) {
+    add(Unknown::kHostShare, kHostShareDeviation);
   }
 }
 
@@ -196,12 +197,13 @@ void MeasuredFit::add_links() {
                      (!inside || has_collective_fits(LinkScope::kDevices));
   // A measured fit of collectives already contains the engine's start.
   add(Unknown::kStart,
-      swept ? kOfStart : std::max(kOfStart, plan::seconds_of(engine.costs.collective)));
+      swept ? kStartDeviationSeconds
+            : std::max(kStartDeviationSeconds, plan::seconds_of(engine.costs.collective)));
   if (!described_) {
-    add(Unknown::kLatency, kOfLatency);
+    add(Unknown::kLatency, kLatencyDeviation);
   }
   if (!described_ || job_.machine) {
-    add(Unknown::kSlowdown, kOfSlowdown);
+    add(Unknown::kSlowdown, kSlowdownDeviation);
   }
 }
 
@@ -223,7 +225,9 @@ double MeasuredFit::most_of(Unknown unknown) const {
 }
 
 double MeasuredFit::prior_of_rate(cluster::LinkScope scope) const {
-  return !described_ ? kOfLinks : has_collective_fits(scope) ? kOfSweptRates : kOfRates;
+  return !described_                  ? kUndescribedRateDeviation
+         : has_collective_fits(scope) ? kMeasuredRateDeviation
+                                      : kRateDeviation;
 }
 
 /// Returns whether the link has times of collectives that ran alone.

@@ -35,7 +35,7 @@ struct CheckedFigure {
 };
 
 /// Returns the ranks on the host that has most.
-int most_on_a_host(const PredictRequest& request);
+int most_ranks_on_a_host(const PredictRequest& request);
 
 /// The error of the logarithm of a step whose costs come from measured figures, as standard
 /// deviations of independent parts.
@@ -43,7 +43,7 @@ struct StepErrors {
   double log_step_s = 0;
   std::vector<double> constants{};  // due to the fitted constants
   double strategy = 0;              // of a strategy that was not measured
-  double job = 0;                   // of one figure and by distance; equal for all strategies
+  double job = 0;                   // measurement error and distance; equal for all strategies
 
   /// Returns half the width of the 95 % interval of the logarithm.
   double half_width() const;
@@ -168,7 +168,7 @@ class MeasuredFit {
   double fixed_s() const;
   /// Returns the seconds that one device alone takes for a micro-batch of `batch_size` samples, if
   /// it takes `measured_s` for `measured` samples.
-  double scaled_s(double measured_s, int measured, int batch_size) const;
+  double seconds_at_batch(double measured_s, int measured, int batch_size) const;
   /// Returns how many times longer the ranks of a figure compute than those of the figure with
   /// fewest ranks; 1 if that was not measured.
   double compute_slowdown_of(const MeasuredFigure& figure) const;
@@ -221,9 +221,9 @@ class MeasuredFit {
   std::vector<records::Warning> warnings_;
 };
 
-/// Replaces the error bar of a prediction, which comes from published tables, by the fit's
-/// interval, and the null model by linear scaling from the fewest measured ranks, sample by sample.
-/// `request` must be the predicted one, without fitted prices.
+/// Replaces the error bar of a prediction, which comes from published tables, by the interval of
+/// the fit, and its linear-scaling baseline by one from the smallest measured number of ranks.
+/// `request` must be the predicted request, without fitted costs.
 void put_measured(const MeasuredFit& fit, const PredictRequest& request, Prediction& prediction);
 
 /// Returns the line that gives the predicted rate per rank relative to that of the fewest measured

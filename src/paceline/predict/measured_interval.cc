@@ -18,15 +18,15 @@ namespace {
 
 constexpr double kDeviationsOf95Percent = 1.96;  // standard deviations on either side
 
-// The errors of predictions from one measured case, as standard deviations of the step's logarithm:
-// for each doubling of the ranks, from one rank to several or back, and for each doubling from the
-// nearest measured batch, beyond all and between two of them (studies/measured_figures); and for
-// another strategy, where the value is a guess.
-constexpr double kOfDoubledRanks = 0.01;
+// The errors of predictions from one measured case, as standard deviations of the logarithm of the
+// step (studies/measured_figures): per doubling of the ranks; for going from one rank to several or
+// back; per doubling of the batch beyond the measured ones; per doubling between two measured
+// batches; and for another strategy, which is a guess.
+constexpr double kDeviationPerRankDoubling = 0.01;
 constexpr double kDeviationOfSeveralRanks = 0.1;
-constexpr double kOfDoubledBatch = 0.13;
-constexpr double kOfBatchBetween = 0.02;
-constexpr double kOfAnotherStrategy = 0.03;
+constexpr double kDeviationPerBatchDoubling = 0.13;
+constexpr double kDeviationPerDoublingBetweenBatches = 0.02;
+constexpr double kDeviationOfAnotherStrategy = 0.03;
 
 /// Returns the columns of L, where L L' is the Cholesky factorization of the covariance.  Unknowns
 /// whose errors are these columns times independent standard normal errors have that covariance.
@@ -84,20 +84,21 @@ void MeasuredFit::put_distance(const PredictRequest& request, StepErrors& errors
   const int micro_batch = batch_size_of(request) / request.accumulate;
   const bool between = micro_batch > least_batch_ && micro_batch < most_batch_;
   const double batch =
-      (between ? kOfBatchBetween : kOfDoubledBatch) * doublings_to_measured(micro_batch);
+      (between ? kDeviationPerDoublingBetweenBatches : kDeviationPerBatchDoubling) *
+      doublings_to_measured(micro_batch);
   const std::string text = strategies::strategy_of(request).text();
   const bool same_strategy = std::ranges::any_of(checked_, [&](const CheckedFigure& it) {
     return it.figure.ranks > 1 && strategies::strategy_of(request_of(it.figure)).text() == text;
   });
   const bool joined = request.ranks > 1 ? most_ranks == 1 : least_ranks > 1;
   // One rank exchanges nothing under any strategy.
-  errors.strategy = same_strategy || request.ranks == 1 ? 0 : kOfAnotherStrategy;
+  errors.strategy = same_strategy || request.ranks == 1 ? 0 : kDeviationOfAnotherStrategy;
   // The error from one rank to several includes that of their strategy.
   const double company = joined ? kDeviationOfSeveralRanks * kDeviationOfSeveralRanks -
                                       errors.strategy * errors.strategy
                                 : 0;
   errors.job = std::sqrt(std::pow(kErrorOfAFigure * scatter_, 2) +
-                         std::pow(kOfDoubledRanks * ranks, 2) + company + batch * batch);
+                         std::pow(kDeviationPerRankDoubling * ranks, 2) + company + batch * batch);
 }
 
 StepErrors MeasuredFit::errors_of(const PredictRequest& asked) const {

@@ -76,7 +76,7 @@ double MeasuredFit::fixed_s() const {
          kStartOfKernel * kernels;
 }
 
-double MeasuredFit::scaled_s(double measured_s, int measured, int batch_size) const {
+double MeasuredFit::seconds_at_batch(double measured_s, int measured, int batch_size) const {
   double ratio = static_cast<double>(batch_size) / measured;
   if (!job_.network.work.empty()) {
     const RooflineOptions options =
@@ -94,10 +94,10 @@ double MeasuredFit::scaled_s(double measured_s, int measured, int batch_size) co
 double MeasuredFit::one_device_s(int batch_size, const Values& at) const {
   const double least = first_guess_s_ * std::exp(value(Unknown::kCompute, at));
   if (most_batch_ == least_batch_) {
-    return batch_size == least_batch_ ? least : scaled_s(least, least_batch_, batch_size);
+    return batch_size == least_batch_ ? least : seconds_at_batch(least, least_batch_, batch_size);
   }
   const double most = first_guess_s_ * std::exp(value(Unknown::kComputeOfMore, at));
-  return time_on_line({least_batch_, least}, {most_batch_, most}, batch_size);
+  return interpolated_time({least_batch_, least}, {most_batch_, most}, batch_size);
 }
 
 double MeasuredFit::compute_slowdown_of(const MeasuredFigure& figure) const {
@@ -137,7 +137,7 @@ PredictRequest MeasuredFit::priced(PredictRequest request, const Values& at,
   request.batch_size = batch_size_of(request);
   const int micro_batch = std::max(1, request.batch_size / request.accumulate);
   const double shared =
-      std::exp(value(Unknown::kHostShare, at) * std::log2(most_on_a_host(request)));
+      std::exp(value(Unknown::kHostShare, at) * std::log2(most_ranks_on_a_host(request)));
   request.samples_per_s = micro_batch / (crowding * shared * one_device_s(micro_batch, at));
   request.accumulate_of_rate = 1;
   request.measured.collective =
@@ -159,16 +159,17 @@ PredictRequest MeasuredFit::priced(PredictRequest request, const Values& at,
 
 /// Returns hosts with as many ranks each as in the figures; one host if each figure has one host.
 std::vector<int> MeasuredFit::hosts_like_measured(plan::Rank ranks) const {
-  int most_local = 0;
+  int ranks_on_fullest_host = 0;
   for (const CheckedFigure& it : checked_) {
     const auto& local = it.figure.ranks_per_host;
     if (local.size() > 1) {
-      most_local = std::max(most_local, std::ranges::max(local));
+      ranks_on_fullest_host = std::max(ranks_on_fullest_host, std::ranges::max(local));
     }
   }
   std::vector<int> ranks_per_host;
   for (plan::Rank left = ranks; left > 0; left -= ranks_per_host.back()) {
-    ranks_per_host.push_back(most_local > 0 ? std::min(most_local, left) : left);
+    ranks_per_host.push_back(ranks_on_fullest_host > 0 ? std::min(ranks_on_fullest_host, left)
+                                                       : left);
   }
   return ranks_per_host;
 }

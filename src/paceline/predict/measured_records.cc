@@ -28,7 +28,7 @@ using records::RunRecord;
 
 /// Returns whether the record states what was trained and how.  The record of a user's command does
 /// not.
-bool says_what_ran(const RunRecord& record) {
+bool states_training_job(const RunRecord& record) {
   return record.configuration.command.empty() && record.configuration.states("model");
 }
 
@@ -102,7 +102,7 @@ std::string unusable_reason(const RunRecord& record) {
 }
 
 /// The runs of one case.  Times are medians of each run, in seconds.
-struct Runs {
+struct RunsOfCase {
   MeasuredFigure figure;
   std::vector<double> steps{}, compute_only{}, forward{}, backward{};  // s
   double spread_of_one = 0;  // relative standard error of the first run's median
@@ -119,7 +119,7 @@ double phase_of(const RunRecord& record, const char* phase) {
 }
 
 /// Returns the standard error of the median of the steps, as a share of the median.
-double spread_of(const std::vector<double>& steps) {
+double relative_error_of_median(const std::vector<double>& steps) {
   constexpr double kOfMedian = 1.2533;  // sqrt(pi / 2), for normal samples
   return steps.size() < 2 ? 0 : kOfMedian * stats::standard_error(steps) / stats::median(steps);
 }
@@ -150,10 +150,10 @@ MeasuredFigure figure_of(const RunRecord& record) {
   return figure;
 }
 
-void add_run(const RunRecord& record, Runs& runs) {
+void add_run(const RunRecord& record, RunsOfCase& runs) {
   const std::vector<double> steps = records::slowest_step_s(record);
   if (runs.steps.empty()) {
-    runs.spread_of_one = spread_of(steps);
+    runs.spread_of_one = relative_error_of_median(steps);
   }
   runs.steps.push_back(stats::median(steps));
   const auto alone = records::slowest_compute_only_step_s(record);
@@ -164,12 +164,13 @@ void add_run(const RunRecord& record, Runs& runs) {
   runs.backward.push_back(phase_of(record, "backward"));
 }
 
-MeasuredFigure summed_up(Runs runs) {
+MeasuredFigure summed_up(RunsOfCase runs) {
   MeasuredFigure figure = std::move(runs.figure);
   figure.step_s = stats::median(runs.steps);
   constexpr double kLeastSpread = 0.001;
   figure.spread =
-      std::max(kLeastSpread, runs.steps.size() > 1 ? spread_of(runs.steps) : runs.spread_of_one);
+      std::max(kLeastSpread,
+               runs.steps.size() > 1 ? relative_error_of_median(runs.steps) : runs.spread_of_one);
   if (!runs.compute_only.empty()) {
     figure.compute_only_s = stats::median(runs.compute_only);
   }
@@ -178,13 +179,13 @@ MeasuredFigure summed_up(Runs runs) {
 
 /// Returns the phases of one rank: of the runs with strategy none if there are any, else of all
 /// runs of one rank.
-std::optional<AlonePhases> alone_of(const std::vector<Runs>& cases) {
-  const auto is_bare = [](const Runs& it) {
+std::optional<SingleRankPhases> single_rank_phases_of(const std::vector<RunsOfCase>& cases) {
+  const auto is_bare = [](const RunsOfCase& it) {
     return it.figure.ranks == 1 && it.figure.strategy == "none";
   };
   const bool bare = std::ranges::any_of(cases, is_bare);
   std::vector<double> steps, forward, backward;
-  for (const Runs& it : cases) {
+  for (const RunsOfCase& it : cases) {
     if (bare ? is_bare(it) : it.figure.ranks == 1) {
       steps.push_back(stats::median(it.steps));
       forward.push_back(stats::median(it.forward));
@@ -194,13 +195,14 @@ std::optional<AlonePhases> alone_of(const std::vector<Runs>& cases) {
   if (steps.empty()) {
     return std::nullopt;
   }
-  const AlonePhases alone{.step = stats::median(steps),
-                          .forward = stats::median(forward),
-                          .backward = stats::median(backward)};
+  const SingleRankPhases alone{.step = stats::median(steps),
+                               .forward = stats::median(forward),
+                               .backward = stats::median(backward)};
   return alone.forward > 0 && alone.backward > 0 ? std::optional(alone) : std::nullopt;
 }
 
-void leave_out(const RunRecord& record, const std::string& why, MeasuredRecords& out) {
+void warn_of_left_out_record(const RunRecord& record, const std::string& why,
+                             MeasuredRecords& out) {
   const cases::Case& c = record.configuration;
   out.warnings.push_back(
       {.code = "left-out",
@@ -216,22 +218,22 @@ void leave_out(const RunRecord& record, const std::string& why, MeasuredRecords&
 MeasuredRecords figures_of(std::span<const RunRecord> records) {
   MeasuredRecords out;
   const RunRecord* first = nullptr;
-  std::vector<Runs> cases;
+  std::vector<RunsOfCase> cases;
   for (const RunRecord& record : records) {
     if (const std::string why = unusable_reason(record); !why.empty()) {
-      leave_out(record, why, out);
+      warn_of_left_out_record(record, why, out);
       continue;
     }
-    if (says_what_ran(record)) {
+    if (states_training_job(record)) {
       first = first == nullptr ? &record : first;
       check_one_job(*first, record);
     }
     MeasuredFigure figure = figure_of(record);
-    auto found = std::ranges::find_if(cases, [&](const Runs& it) {
+    auto found = std::ranges::find_if(cases, [&](const RunsOfCase& it) {
       return it.figure.words == figure.words && it.figure.ranks_per_host == figure.ranks_per_host;
     });
     if (found == cases.end()) {
-      found = cases.insert(cases.end(), Runs{.figure = std::move(figure)});
+      found = cases.insert(cases.end(), RunsOfCase{.figure = std::move(figure)});
     }
     add_run(record, *found);
   }
@@ -245,9 +247,9 @@ MeasuredRecords figures_of(std::span<const RunRecord> records) {
   if (first != nullptr) {
     out.job = first->configuration;
   }
-  out.alone = alone_of(cases);
-  std::ranges::stable_sort(cases, {}, [](const Runs& it) { return it.figure.ranks; });
-  for (Runs& it : cases) {
+  out.alone = single_rank_phases_of(cases);
+  std::ranges::stable_sort(cases, {}, [](const RunsOfCase& it) { return it.figure.ranks; });
+  for (RunsOfCase& it : cases) {
     out.figures.push_back(summed_up(std::move(it)));
   }
   return out;
@@ -270,9 +272,9 @@ void put_layer_times(const MeasuredRecords& measured, PredictRequest& job) {
         job.network, batch_size_of(job),
         roofline_of(job.cluster.device, job.cost_table().roofline, job.network.model.dtype));
   }
-  const AlonePhases& alone = *measured.alone;
-  job.profile = stretched(*std::move(job.profile), plan::picoseconds_of(alone.forward),
-                          plan::picoseconds_of(alone.backward));
+  const SingleRankPhases& alone = *measured.alone;
+  job.profile = profile_scaled_to(*std::move(job.profile), plan::picoseconds_of(alone.forward),
+                                  plan::picoseconds_of(alone.backward));
   const double rest = alone.step - alone.forward - alone.backward;
   if (rest > 0) {
     job.update = plan::picoseconds_of(rest);

@@ -38,8 +38,8 @@ std::vector<World> worlds_of(const cluster::Cluster& cluster) {
   return worlds;
 }
 
-/// Returns the strategy's step on this number of ranks, as a figure of `--measured`; one device has
-/// strategy none.
+/// Returns the measurement of the strategy on this number of ranks, as a figure of `--measured`.
+/// One device is measured with strategy none.
 MeasuredFigure figure_of(const PredictRequest& job, plan::Rank ranks) {
   MeasuredFigure figure{.ranks = ranks,
                         .batch_size = batch_size_of(job),
@@ -68,9 +68,9 @@ double share_of(const StepErrors& errors) { return std::expm1(errors.half_width(
 
 }  // namespace
 
-const NextMeasurement* NextMeasurements::best(bool short_of_asked) const {
+const NextMeasurement* NextMeasurements::best(bool skip_asked) const {
   const auto found = std::ranges::find_if(candidates, [&](const NextMeasurement& it) {
-    return !(short_of_asked && it.is_asked) &&
+    return !(skip_asked && it.is_asked) &&
            (!half_width_now || it.half_width < kNarrower * *half_width_now);
   });
   return found == candidates.end() ? nullptr : &*found;

@@ -27,8 +27,8 @@ struct NextMeasurements {
   std::vector<NextMeasurement> candidates;  // sorted from the narrowest interval on
 
   /// Returns the first candidate if it makes the interval at least 5 % narrower; else null.  With
-  /// `short_of_asked`, skips the candidate that measures the predicted step itself.
-  const NextMeasurement* best(bool short_of_asked = false) const;
+  /// `skip_asked`, skips the candidate that measures the predicted step itself.
+  const NextMeasurement* best(bool skip_asked = false) const;
 };
 
 /// Returns the interval of the request's step under `asked`'s strategy after each candidate: a step

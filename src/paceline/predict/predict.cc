@@ -128,7 +128,7 @@ void add_idle_parts(const PredictRequest& request, const strategies::StrategySpe
 }
 
 /// A job and the results of its simulation.
-struct Simulated {
+struct SimulatedJob {
   std::shared_ptr<const simulator::Job> job;
   simulator::Simulator simulator;
   simulator::StepTimes times;
@@ -137,9 +137,10 @@ struct Simulated {
 /// Simulates enough steps that all variation between steps occurs and that steps repeat.  If two
 /// periods do not show this, more are simulated, except with a period of one step: such steps never
 /// repeat if they do not repeat at once.
-Simulated simulate_enough(const PredictRequest& request, const strategies::StrategySpec& strategy,
-                          const plan::PlanInput& input, const simulator::Costs& costs,
-                          simulator::JobCache& jobs) {
+SimulatedJob simulate_until_steady(const PredictRequest& request,
+                                   const strategies::StrategySpec& strategy,
+                                   const plan::PlanInput& input, const simulator::Costs& costs,
+                                   simulator::JobCache& jobs) {
   const plan::Step period = simulator::period_of(*planner_of(request, strategy), input);
   const plan::Step shown = whole_periods(request.steps, period);
   const plan::Step most = (period > 1 ? kMostPeriods : 2) * period + 2;
@@ -173,26 +174,26 @@ void check_order(const strategies::StrategySpec& strategy, const plan::PlanInput
 }
 
 /// Throws UsageError if the engine cannot carry the strategy out.
-Simulated simulate_engine(const PredictRequest& request, const strategies::StrategySpec& strategy,
-                          const plan::PlanInput& input, const simulator::Costs& costs,
-                          simulator::JobCache& jobs) {
+SimulatedJob simulate_engine(const PredictRequest& request,
+                             const strategies::StrategySpec& strategy, const plan::PlanInput& input,
+                             const simulator::Costs& costs, simulator::JobCache& jobs) {
   if (costs.software.one_issue_order && request.ranks > 1 && !request.tables) {
     check_order(strategy, input, engine_of(request.engine, request.cluster));
   }
-  return simulate_enough(request, strategy, input, costs, jobs);
+  return simulate_until_steady(request, strategy, input, costs, jobs);
 }
 
 /// Simulates the lower bound, with costs of the links alone.  A list schedule may get longer when
 /// its parts get shorter (Graham, SIAM J. Appl.  Math. 1969, doi:10.1137/0117039), so the engine's
 /// own schedule is used if it is shorter.  An engine that cannot carry the strategy out has no
 /// schedule.
-Simulated simulate_bound(const PredictRequest& request, const strategies::StrategySpec& strategy,
-                         const plan::PlanInput& input, simulator::Costs& costs,
-                         simulator::JobCache& jobs) {
+SimulatedJob simulate_bound(const PredictRequest& request, const strategies::StrategySpec& strategy,
+                            const plan::PlanInput& input, simulator::Costs& costs,
+                            simulator::JobCache& jobs) {
   const simulator::Costs of_engine = costs;
-  strip_software(request, costs);
-  Simulated bound = simulate_enough(request, strategy, input, costs, jobs);
-  std::optional<Simulated> engine;
+  remove_software_costs(request, costs);
+  SimulatedJob bound = simulate_until_steady(request, strategy, input, costs, jobs);
+  std::optional<SimulatedJob> engine;
   try {
     engine = simulate_engine(request, strategy, input, of_engine, jobs);
   } catch (const UsageError&) {
@@ -206,18 +207,18 @@ Simulated simulate_bound(const PredictRequest& request, const strategies::Strate
 }
 
 /// Simulates the job without communication.
-FreeSteps run_alone(Prediction& prediction) {
+StepsWithoutCommunication run_alone(Prediction& prediction) {
   simulator::Simulator simulator(*prediction.job);
   simulator::Costs free = prediction.costs;
   free.free_communication = true;
   prediction.compute_only = simulator.run(free);
-  return free_steps(*prediction.job, simulator, prediction.compute_only);
+  return steps_without_communication(*prediction.job, simulator, prediction.compute_only);
 }
 
 cluster::Group world_of(const plan::PlanInput& input) {
   return {.ranks = input.world,
           .hosts = static_cast<plan::Rank>(input.local_world.hosts()),
-          .most_local = input.local_world.most()};
+          .ranks_on_fullest_host = input.local_world.most()};
 }
 
 /// Sets the planner's times to those from which a measured run made its plan.
@@ -296,7 +297,7 @@ CostedRequest costed_request(const PredictRequest& request) {
   return costed;
 }
 
-Simulated simulated(const PredictRequest& request, CostedRequest& costed) {
+SimulatedJob simulated(const PredictRequest& request, CostedRequest& costed) {
   simulator::JobCache own;
   simulator::JobCache& jobs = request.jobs != nullptr ? *request.jobs : own;
   return costed.asked.bound
@@ -337,7 +338,7 @@ PredictedStep step_of(const PredictRequest& request) {
   const auto of_micro_batches = [&](int count) {
     CostedRequest fewer = costed;
     fewer.input.micro_batches = count;
-    const Simulated done = simulated(request, fewer);
+    const SimulatedJob done = simulated(request, fewer);
     return PredictedStep{.step = done.times.step, .training_ranks = training_ranks(*done.job)};
   };
   constexpr int kFew = 3;
@@ -380,7 +381,7 @@ Prediction predict(const PredictRequest& request, bool with_spans) {
   prediction.times = std::move(times);
   prediction.bound = bound_of(*prediction.job, costs);
   prediction.bar = error_bar_of(request, costs.machine);
-  const FreeSteps alone = run_alone(prediction);
+  const StepsWithoutCommunication alone = run_alone(prediction);
   prediction.record = record_of(*prediction.job, simulator, prediction.times, alone,
                                 case_of(request, costed, *prediction.job));
   name_hosts(request, prediction);

@@ -20,8 +20,8 @@ struct Prediction {
   simulator::Costs costs;
   simulator::StepTimes times;         // with communication
   simulator::StepTimes compute_only;  // without communication
-  /// The null model: the step of one device, update included, for any number of ranks; with
-  /// measured figures, that of the fewest measured ranks.
+  /// The step under perfect linear scaling: that of one device, with its update, for any number of
+  /// ranks.  With measured figures it is the step of the fewest measured ranks.
   plan::Picoseconds linear = 0;
   std::string linear_from = "one device";
   Bound bound;

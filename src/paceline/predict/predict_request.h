@@ -29,7 +29,8 @@ inline bool is_device_rate(double samples_per_s) {
   return samples_per_s >= kLeastDeviceRate && samples_per_s <= kMostDeviceRate;
 }
 
-/// Corrections by measured figures (predict/measured_fit.h) to the described links and software.
+/// Corrections of the described links and software that were fitted to measurements of the job
+/// (predict/measured_fit.h).
 struct MeasuredCosts {
   double network_share = 1, device_share = 1;  // factors on the links' rates
   plan::Picoseconds collective = 0;            // added to each collective's start; may be < 0

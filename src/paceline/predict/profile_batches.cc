@@ -81,8 +81,8 @@ ProfileOfBatch profile_of_batch(const ProfileOfFile& one, const ProfileOfFile& o
     std::vector<plan::Picoseconds> times;
     for (std::size_t i = 0; i < of_least.size(); ++i) {
       times.push_back(std::llround(
-          time_on_line({least.batch_size, static_cast<double>(of_least[i])},
-                       {most.batch_size, static_cast<double>(of_most[i])}, batch_size)));
+          interpolated_time({least.batch_size, static_cast<double>(of_least[i])},
+                            {most.batch_size, static_cast<double>(of_most[i])}, batch_size)));
     }
     return times;
   };

@@ -40,7 +40,7 @@ void scale_rates(double share, cluster::LinkModel& link, std::vector<cluster::Li
 }
 
 /// Applies the corrections by measured figures to the links and to the engine's software.
-void put_measured(const MeasuredCosts& measured, simulator::Costs& costs) {
+void apply_measured_costs(const MeasuredCosts& measured, simulator::Costs& costs) {
   cluster::Machine& machine = costs.machine;
   scale_rates(measured.network_share, machine.network, machine.fits);
   scale_rates(measured.device_share, machine.device, machine.device_fits);
@@ -75,7 +75,7 @@ cluster::Machine machine_for(const cluster::Cluster& cluster, const EngineCosts&
   if (machine.algorithm != cluster::Algorithm::kMeasured) {
     machine.algorithm = engine.algorithm;
   }
-  machine.unmeasured = engine.algorithm;
+  machine.fallback_algorithm = engine.algorithm;
   return machine;
 }
 
@@ -107,18 +107,18 @@ simulator::Costs costs_of(const PredictRequest& request, const EngineCosts& soft
         cluster::launch_is_calibrated(true, costs.machine)) {
       costs.software.issue = 0;  // the fit includes it
     }
-    costs.software.kernels = kernels_of(request, input);
+    costs.software.kernels = kernel_costs_of(request, input);
     check_memory(request.cluster, costs.software, warnings);
   }
   // Checks before planners get times that would overflow.
   cluster::check_costs(costs.machine, costs.software);
   if (request.measured != MeasuredCosts{}) {
-    put_measured(request.measured, costs);
+    apply_measured_costs(request.measured, costs);
   }
   return costs;
 }
 
-void strip_software(const PredictRequest& request, simulator::Costs& costs) {
+void remove_software_costs(const PredictRequest& request, simulator::Costs& costs) {
   if (!request.machine) {
     costs.machine.link_rates_only = true;
   }

@@ -22,7 +22,7 @@ simulator::Costs costs_of(const PredictRequest& request, const EngineCosts& soft
 cluster::Machine machine_for(const cluster::Cluster& cluster, const EngineCosts& engine);
 
 /// Removes software costs, so that only times of links and devices remain.
-void strip_software(const PredictRequest& request, simulator::Costs& costs);
+void remove_software_costs(const PredictRequest& request, simulator::Costs& costs);
 
 /// Returns the communication times for planners: for each operation a line through its times at 0
 /// bytes and at 64 MiB.  The start-up is that of a collective that starts while its ranks compute.

@@ -34,7 +34,7 @@ plan::Picoseconds step_of(int batch_size, double samples_per_s) {
 }
 
 /// Returns where the time of an update comes from, for messages.
-std::string words_of_update(const PredictRequest& request) {
+std::string update_source_text(const PredictRequest& request) {
   if (request.update) {
     return ", as the profile has it";
   }
@@ -59,7 +59,7 @@ plan::Picoseconds model_work_of(const PredictRequest& request, double samples_pe
     throw UsageError(fmt::format(
         "{:.6g} samples/s of one device, a step of {:.3f} ms: the update alone takes "
         "{:.3f} ms{}",
-        samples_per_s, 1e3 * plan::seconds_of(step), 1e3 * update_s, words_of_update(request)));
+        samples_per_s, 1e3 * plan::seconds_of(step), 1e3 * update_s, update_source_text(request)));
   }
   return (step - update) / of.count;
 }
@@ -80,7 +80,7 @@ const cluster::DeviceThroughput* throughput_of(const PredictRequest& request) {
   return found;
 }
 
-bool is_timed(const PredictRequest& request) {
+bool has_measured_times(const PredictRequest& request) {
   return request.profile || request.samples_per_s || throughput_of(request) != nullptr;
 }
 
@@ -91,9 +91,9 @@ plan::LayerProfile profile_of(const PredictRequest& request, int batch_size, dou
     if (!request.samples_per_s) {
       return *request.profile;
     }
-    return stretched(*request.profile,
-                     model_work_of(request, *request.samples_per_s,
-                                   {request.micro_batches_of_rate(), batch_size}, update_s));
+    return profile_scaled_to(
+        *request.profile, model_work_of(request, *request.samples_per_s,
+                                        {request.micro_batches_of_rate(), batch_size}, update_s));
   }
   const plan::DType dtype = request.network.model.dtype;
   plan::LayerProfile profile =
@@ -107,7 +107,7 @@ plan::LayerProfile profile_of(const PredictRequest& request, int batch_size, dou
     of.count = 1;  // the file's rates are of steps without accumulation
   }
   if (rate) {
-    return stretched(std::move(profile), model_work_of(request, *rate, of, update_s));
+    return profile_scaled_to(std::move(profile), model_work_of(request, *rate, of, update_s));
   }
   if (dtype == plan::DType::kF8 && !request.cluster.device.fp8_flops_per_s) {
     throw UsageError(

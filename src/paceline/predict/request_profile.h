@@ -14,7 +14,7 @@ const cluster::DeviceThroughput* throughput_of(const PredictRequest& request);
 
 /// Returns whether layer times rest on a measurement: a profile, or a throughput of one device that
 /// the request or the cluster file gives.
-bool is_timed(const PredictRequest& request);
+bool has_measured_times(const PredictRequest& request);
 
 /// Returns the layer times: the request's profile, or a roofline over the network's layers.  If a
 /// throughput of one device is known, they are scaled to its step less `update_s` seconds.  Warns

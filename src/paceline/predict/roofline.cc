@@ -86,13 +86,13 @@ plan::LayerProfile roofline_profile(const plan::NetworkShape& network, int batch
   return profile;
 }
 
-plan::LayerProfile stretched(plan::LayerProfile profile, plan::Picoseconds total) {
+plan::LayerProfile profile_scaled_to(plan::LayerProfile profile, plan::Picoseconds total) {
   stretch({&profile.forward, &profile.backward}, total);
   return profile;
 }
 
-plan::LayerProfile stretched(plan::LayerProfile profile, plan::Picoseconds forward,
-                             plan::Picoseconds backward) {
+plan::LayerProfile profile_scaled_to(plan::LayerProfile profile, plan::Picoseconds forward,
+                                     plan::Picoseconds backward) {
   stretch({&profile.forward}, forward);
   stretch({&profile.backward}, backward);
   return profile;

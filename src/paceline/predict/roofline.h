@@ -34,11 +34,11 @@ plan::LayerProfile roofline_profile(const plan::NetworkShape& network, int batch
 
 /// Returns `profile` with all times scaled by one factor, so that forward and backward sum to
 /// exactly `total`, above 0.  This spreads a measured throughput over the layers.
-plan::LayerProfile stretched(plan::LayerProfile profile, plan::Picoseconds total);
+plan::LayerProfile profile_scaled_to(plan::LayerProfile profile, plan::Picoseconds total);
 
 /// Scales forward and backward each by its own factor, so that they sum to these times.
-plan::LayerProfile stretched(plan::LayerProfile profile, plan::Picoseconds forward,
-                             plan::Picoseconds backward);
+plan::LayerProfile profile_scaled_to(plan::LayerProfile profile, plan::Picoseconds forward,
+                                     plan::Picoseconds backward);
 
 /// Returns the rates that programs achieve on the device for numbers of type `dtype`.  Rates that
 /// the device does not give keep their defaults.  If it gives no 8-bit rate, that of the usual

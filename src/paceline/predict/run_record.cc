@@ -16,7 +16,7 @@ struct Phases {
 std::vector<Phases> phases_of(const simulator::Job& job, const simulator::Simulator& simulator,
                               const simulator::Actor& actor) {
   std::vector<Phases> all;
-  for (const plan::Picoseconds step : simulator.steps_of(actor)) {
+  for (const plan::Picoseconds step : simulator.step_times_of(actor)) {
     Phases phases{.step = step};
     for (simulator::ItemId id = actor.steps[all.size()]; id < actor.steps[all.size() + 1]; ++id) {
       const simulator::RunInterval& ran = simulator.items()[id];
@@ -59,23 +59,25 @@ records::RankSamples samples_of(const std::vector<Phases>& phases, plan::Step wi
 plan::Rank training_ranks(const simulator::Job& job) {
   plan::Rank count = 0;
   for (const simulator::Actor& actor : job.actors) {
-    count += actor.trains ? actor.stands_for : 0;
+    count += actor.trains ? actor.represented_ranks : 0;
   }
   return count;
 }
 
-FreeSteps free_steps(const simulator::Job& job, const simulator::Simulator& simulator,
-                     const simulator::StepTimes& times) {
-  FreeSteps alone{.window = times.window};
+StepsWithoutCommunication steps_without_communication(const simulator::Job& job,
+                                                      const simulator::Simulator& simulator,
+                                                      const simulator::StepTimes& times) {
+  StepsWithoutCommunication alone{.window = times.window};
   for (const simulator::Actor& actor : job.actors) {
-    alone.steps.push_back(actor.trains ? simulator.steps_of(actor)
+    alone.steps.push_back(actor.trains ? simulator.step_times_of(actor)
                                        : std::vector<plan::Picoseconds>{});
   }
   return alone;
 }
 
 records::RunRecord record_of(const simulator::Job& job, const simulator::Simulator& simulator,
-                             const simulator::StepTimes& times, const FreeSteps& compute_only,
+                             const simulator::StepTimes& times,
+                             const StepsWithoutCommunication& compute_only,
                              const cases::Case& configuration) {
   records::RunRecord record;
   record.source = records::Source::kPredicted;

@@ -24,27 +24,29 @@ inline constexpr plan::Rank kMostRecorded = 1024;
 inline constexpr std::int64_t kMostSamples = 5'000'000;
 
 /// The single steps of every actor in a run without communication.
-struct FreeSteps {
+struct StepsWithoutCommunication {
   std::vector<std::vector<plan::Picoseconds>> steps{};
   plan::Step window = 1;  // as in StepTimes
 };
 
-FreeSteps free_steps(const simulator::Job& job, const simulator::Simulator& simulator,
-                     const simulator::StepTimes& times);
+StepsWithoutCommunication steps_without_communication(const simulator::Job& job,
+                                                      const simulator::Simulator& simulator,
+                                                      const simulator::StepTimes& times);
 
 /// Converts the last run of `simulator` to the form of every other record: samples per rank and
 /// step, phases, planned bytes.  The samples are the last `times.window` steps, repeated until
 /// there are `configuration.steps`.  `compute_only` is the same job's run without communication,
 /// sampled in the same way.
 records::RunRecord record_of(const simulator::Job& job, const simulator::Simulator& simulator,
-                             const simulator::StepTimes& times, const FreeSteps& compute_only,
+                             const simulator::StepTimes& times,
+                             const StepsWithoutCommunication& compute_only,
                              const cases::Case& configuration);
 
 /// Returns the number of the job's ranks that compute, including those that are not simulated.
 plan::Rank training_ranks(const simulator::Job& job);
 
-/// Returns what a record holds beside the samples.  The error bar is for a step that takes `step`
-/// on average.
+/// Returns the part of a record that only predictions have: the bound, and the error bar for a step
+/// that takes `step` on average.
 records::PredictionDetails predicted_of(const simulator::Job& job, const Bound& bound,
                                         const ErrorBar& bar, plan::Picoseconds step);
 

@@ -22,7 +22,7 @@ struct ScaledWorld {
   double efficiency = 0, low = 0, high = 0;
 };
 
-/// The reference of efficiencies: the rate per rank in this world.
+/// The number of ranks relative to which efficiency is computed, and its step.
 struct ScalingBase {
   plan::Rank ranks = 1;
   int batch_size = 1;

@@ -34,7 +34,7 @@ void describe_tables(const PredictRequest& request, cases::Case& c) {
   c.staleness = static_cast<int>(job.staleness);
 }
 
-double typical_bags(const BagShape& bags) {
+double mean_bags_per_step(const BagShape& bags) {
   // bags_of[n] is the mean number of bags of n lookups; every length of the first bag is equally
   // likely.
   std::vector<double> bags_of(static_cast<std::size_t>(bags.most) + 1);
@@ -61,7 +61,7 @@ void set_tables(const cases::Case& c, PredictRequest& request) {
   request.ranks = job->ranks();
   request.momentum = c.momentum != 0;
   if (request.batch_size == 0) {
-    request.batch_size = static_cast<int>(std::lround(typical_bags(job->bags)));
+    request.batch_size = static_cast<int>(std::lround(mean_bags_per_step(job->bags)));
   }
 }
 

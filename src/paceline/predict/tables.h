@@ -14,8 +14,8 @@ struct Prediction;  // predict/predict.h
 /// Sets in `configuration` the fields of the request's tables that cases::embedding_job_of() reads.
 void describe_tables(const PredictRequest& request, cases::Case& configuration);
 
-/// Returns the average number of bags in a step.
-double typical_bags(const strategies::BagShape& bags);
+/// Returns the mean number of bags (groups of looked-up rows) in a step.
+double mean_bags_per_step(const strategies::BagShape& bags);
 
 /// Sets the request's network, its tables and the ranks as `configuration` says, and also the batch
 /// if the request has none.

@@ -114,9 +114,9 @@ std::map<int, std::string> rank_names(const simulator::Job& job, const cluster::
   for (const simulator::Actor& actor : job.actors) {
     const auto host = job.classes.host_of[static_cast<std::size_t>(actor.rank)];
     std::string name = cluster.hosts[static_cast<std::size_t>(host)].name;
-    if (actor.stands_for > 1) {
-      name += fmt::format("; {} {} the same", actor.stands_for - 1,
-                          actor.stands_for == 2 ? "other does" : "others do");
+    if (actor.represented_ranks > 1) {
+      name += fmt::format("; {} {} the same", actor.represented_ranks - 1,
+                          actor.represented_ranks == 2 ? "other does" : "others do");
     }
     names.emplace(actor.rank, std::move(name));
   }

@@ -103,7 +103,7 @@ bool matches_link_duration(const records::CommRecord& record) {
   int latencies = 1;  // a message has one latency
   for (const plan::Pattern pattern : plan::kPatterns) {
     if (plan::name_of(pattern) == record.operation) {
-      latencies = cluster::latencies_of(pattern, record.ranks);
+      latencies = cluster::latency_count(pattern, record.ranks);
     }
   }
   const double modelled_ns = static_cast<double>(latencies * link.latency_ns) +

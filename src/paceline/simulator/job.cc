@@ -128,13 +128,13 @@ class Compiler {
         home.push_back(classes.host_of[r]);
         job_.actors.push_back(
             {.rank = rank,
-             .stands_for = 0,
+             .represented_ranks = 0,
              .count_on_host = 0,
              .host = static_cast<std::uint32_t>(
                  classes.host_class[static_cast<std::size_t>(classes.host_of[r])])});
       }
       const std::uint32_t actor = job_.actor_of(rank);
-      job_.actors[actor].stands_for += 1;
+      job_.actors[actor].represented_ranks += 1;
       job_.actors[actor].count_on_host += classes.host_of[r] == home[actor] ? 1 : 0;
     }
   }

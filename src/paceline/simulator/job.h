@@ -112,9 +112,9 @@ struct QueueItems {
 /// A simulated rank, with the number of ranks for which it stands.
 struct Actor {
   plan::Rank rank = 0;
-  plan::Rank stands_for = 1;     // number of ranks, including itself
-  plan::Rank count_on_host = 1;  // number of these on its host
-  std::uint32_t host = 0;        // host class
+  plan::Rank represented_ranks = 1;  // number of ranks, including itself
+  plan::Rank count_on_host = 1;      // number of these on its host
+  std::uint32_t host = 0;            // host class
   ItemId first = 0;
   std::vector<ItemId> steps{};  // by step: first item; last: end of all items
   std::vector<std::uint32_t> queues{};

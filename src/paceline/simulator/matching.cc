@@ -71,7 +71,7 @@ const Matching::MatchedGroup& Matching::group_of(std::uint32_t actor, plan::Comm
   const std::vector<plan::Rank> per_host = ranks_per_host<std::int32_t>(hosts);
   matched.group = {.ranks = static_cast<plan::Rank>(members.size()),
                    .hosts = static_cast<plan::Rank>(per_host.size()),
-                   .most_local = std::ranges::max(per_host)};
+                   .ranks_on_fullest_host = std::ranges::max(per_host)};
   std::map<std::uint32_t, MemberClass> parts;
   std::size_t m = 0;
   for (const plan::Rank local : per_host) {
@@ -157,7 +157,7 @@ void Matching::add_collective_ends(const MatchedGroup& matched) {
              .first_of_all = out && hosts.size() == 1 && first_on_host,
              .flows = actor.count_on_host / part.count_on_host,
              .cards = part.local,
-             .all = actor.stands_for / part.members * matched.group.hosts});
+             .all = actor.represented_ranks / part.members * matched.group.hosts});
       }
     }
   }

@@ -161,14 +161,14 @@ void Messages::add_end(const ExchangeEntry& slot, bool remote, MatchedTransfer& 
   if (network != found.network_ends.end()) {
     network->flows += actor.count_on_host;
     network->device_flows += 1;
-    network->all += actor.stands_for;
+    network->all += actor.represented_ranks;
   } else {
     found.network_ends.push_back({.actor = slot.actor,
                                   .host = actor.host,
                                   .out = slot.send,
                                   .first_of_all = slot.send,
                                   .flows = actor.count_on_host,
-                                  .all = actor.stands_for});
+                                  .all = actor.represented_ranks});
   }
 }
 

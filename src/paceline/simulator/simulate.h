@@ -76,7 +76,7 @@ class Simulator {
   const std::vector<RunInterval>& transfers() const;
 
   /// The step times of one of the job's actors in the last run.
-  std::vector<plan::Picoseconds> steps_of(const Actor& actor) const;
+  std::vector<plan::Picoseconds> step_times_of(const Actor& actor) const;
 
   /// The bytes that crossed the first link in the last run.  If each device has a link of its own,
   /// these are the bytes that the first simulated rank's device sent.
@@ -90,7 +90,7 @@ class Simulator {
 
   /// The time that the busiest link takes for one step's bytes, at the rates of the last costs; the
   /// mean over a period of steps.
-  plan::Picoseconds busiest_link() const;
+  plan::Picoseconds busiest_link_time() const;
 
  private:
   class State;

@@ -105,7 +105,7 @@ plan::Picoseconds Simulator::State::model_work(const Actor& actor, std::int32_t 
   return time;
 }
 
-std::vector<plan::Picoseconds> Simulator::State::steps_of(const Actor& actor) const {
+std::vector<plan::Picoseconds> Simulator::State::step_times_of(const Actor& actor) const {
   PACELINE_CHECK(actor.trains);
   std::vector<plan::Picoseconds> steps;
   for (std::int32_t step = 0; step < measured_steps(); ++step) {
@@ -161,7 +161,7 @@ std::vector<LinkBytes> Simulator::State::loads_of(TransferId transfer) const {
 
 std::int64_t Simulator::State::bytes_per_s(std::uint32_t link) const { return capacities_[link]; }
 
-plan::Picoseconds Simulator::State::busiest_link() const {
+plan::Picoseconds Simulator::State::busiest_link_time() const {
   std::vector<std::int64_t> crossed(capacities_.size(), 0);
   const plan::Step steps = std::min(job_.period, job_.options.steps - 1);
   for (TransferId id = 0; id < job_.transfers.size(); ++id) {
@@ -194,8 +194,8 @@ const std::vector<RunInterval>& Simulator::items() const { return state_->item_i
 
 const std::vector<RunInterval>& Simulator::transfers() const { return state_->transfer_intervals; }
 
-std::vector<plan::Picoseconds> Simulator::steps_of(const Actor& actor) const {
-  return state_->steps_of(actor);
+std::vector<plan::Picoseconds> Simulator::step_times_of(const Actor& actor) const {
+  return state_->step_times_of(actor);
 }
 
 std::int64_t Simulator::bytes_sent() const { return state_->bytes_sent(); }
@@ -206,7 +206,7 @@ std::vector<LinkBytes> Simulator::loads_of(TransferId transfer) const {
 
 std::int64_t Simulator::bytes_per_s(std::uint32_t link) const { return state_->bytes_per_s(link); }
 
-plan::Picoseconds Simulator::busiest_link() const { return state_->busiest_link(); }
+plan::Picoseconds Simulator::busiest_link_time() const { return state_->busiest_link_time(); }
 
 StepTimes simulate(const plan::Planner& planner, const plan::PlanInput& input, const Costs& costs,
                    const JobOptions& options) {

@@ -33,8 +33,8 @@ class Simulator::State {
   std::int64_t bytes_sent() const;
   std::vector<LinkBytes> loads_of(TransferId transfer) const;
   std::int64_t bytes_per_s(std::uint32_t link) const;
-  plan::Picoseconds busiest_link() const;
-  std::vector<plan::Picoseconds> steps_of(const Actor& actor) const;
+  plan::Picoseconds busiest_link_time() const;
+  std::vector<plan::Picoseconds> step_times_of(const Actor& actor) const;
 
  private:
   /// The op that runs as model work of a rank, or as its kernel.
