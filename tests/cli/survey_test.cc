@@ -178,7 +178,7 @@ TEST_F(Survey, LogsAreOfOneRecordFile) {
   expect_rejected(
       line + "other.jsonl",
       "paceline: --logs logs: " + log.filename().string() +
-          " there is of the records in r.jsonl, and this run's are in other.jsonl; take "
+          " there is of the records in r.jsonl, and this run's records are in other.jsonl; take "
           "another folder, or go on with --records r.jsonl --resume\n");
   EXPECT_EQ(text_of(log), text);
   EXPECT_EQ(run(line + "./r.jsonl --resume").exit_code, 0);
