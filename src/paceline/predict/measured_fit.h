@@ -191,6 +191,7 @@ class MeasuredFit {
   void explain();
   void warn_of_constants();
   void warn_of_figures();
+  void name_constant(Unknown unknown, MeasuredConstant& constant) const;
   MeasuredConstant constant_of(std::size_t k) const;
   /// Returns the words of the figure that determines unknown `k` most; empty if none determines it.
   std::string determined_by(std::size_t k) const;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cmath>
+#include <string>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -139,67 +141,75 @@ StepErrors MeasuredFit::errors_of(const PredictRequest& asked) const {
   return errors;
 }
 
+void MeasuredFit::name_constant(Unknown unknown, MeasuredConstant& constant) const {
+  const auto named = [&](std::string name, const char* unit) {
+    constant.name = std::move(name);
+    constant.unit = unit;
+  };
+  const char* const rate = described_ ? "reached rate" : "rate";
+  const char* const rate_unit = described_ ? "of the described" : "Gbit/s";
+  switch (unknown) {
+    case Unknown::kCompute:
+      return named(fmt::format("one device alone, batch {}", least_batch_), "ms");
+    case Unknown::kComputeOfMore:
+      return named(fmt::format("one device alone, batch {}", most_batch_), "ms");
+    case Unknown::kNetworkRate:
+      return named(fmt::format("{} between hosts", rate), rate_unit);
+    case Unknown::kDeviceRate:
+      return named(fmt::format("{} within a host", rate), rate_unit);
+    case Unknown::kLatency:
+      return named("latency of a hop", "us");
+    case Unknown::kStart:
+      return named(fmt::format("start of a collective, beside the {}",
+                               described_ ? "described" : "engine's"),
+                   "us");
+    case Unknown::kSlowdown:
+      return named("slow-down of compute under transfers", "%");
+    case Unknown::kHostShare:
+      return named("slow-down of compute by sharing a host", "% for each doubling of its ranks");
+  }
+}
+
 MeasuredConstant MeasuredFit::constant_of(std::size_t k) const {
   const double middle = at_[k];
   const double half_width = kDeviationsOf95Percent * scatter_ * std::sqrt(covariance_[k][k]);
   MeasuredConstant constant;
+  name_constant(unknowns_[k], constant);
+  const auto set = [&](const auto& value_of) {
+    constant.value = value_of(middle);
+    constant.interval = {value_of(middle - half_width), value_of(middle + half_width)};
+  };
   const auto logarithmic = [&](double usual) {
-    constant.value = usual * std::exp(middle);
-    constant.interval = {usual * std::exp(middle - half_width),
-                         usual * std::exp(middle + half_width)};
+    set([usual](double at) { return usual * std::exp(at); });
   };
   constexpr double kGigabits = 8e-9;
-  const auto rate = [&](const char* where) {
-    constant.name = fmt::format("{}rate {}", described_ ? "reached " : "", where);
-    constant.unit = described_ ? "of the described" : "Gbit/s";
-    // A bounded rate is a share of the described one, which is its upper end.
-    const double of_line = std::isfinite(most_[k]) ? std::exp(-most_[k]) : 1;
-    logarithmic(described_ ? of_line : kUsualRate * kGigabits);
-    if (std::isfinite(most_[k])) {
-      constant.interval.high = std::min(constant.interval.high, 1.0);
-    }
-  };
-  const auto alone = [&](int batch) {
-    constant.name = fmt::format("one device alone, batch {}", batch);
-    constant.unit = "ms";
-    logarithmic(first_guess_s_ * 1e3);
-  };
   switch (unknowns_[k]) {
     case Unknown::kCompute:
-      alone(least_batch_);
-      break;
     case Unknown::kComputeOfMore:
-      alone(most_batch_);
+      logarithmic(first_guess_s_ * 1e3);
       break;
     case Unknown::kNetworkRate:
-      rate("between hosts");
+    case Unknown::kDeviceRate: {
+      // A bounded rate is a share of the described one, which is its upper end.
+      const bool is_bounded = std::isfinite(most_[k]);
+      const double of_line = is_bounded ? std::exp(-most_[k]) : 1;
+      logarithmic(described_ ? of_line : kUsualRate * kGigabits);
+      if (is_bounded) {
+        constant.interval.high = std::min(constant.interval.high, 1.0);
+      }
       break;
-    case Unknown::kDeviceRate:
-      rate("within a host");
-      break;
+    }
     case Unknown::kLatency:
-      constant.name = "latency of a hop";
-      constant.unit = "us";
       logarithmic(kUsualLatency * 1e6);
       break;
     case Unknown::kStart:
-      constant.name = described_ ? "start of a collective, beside the described"
-                                 : "start of a collective, beside the engine's";
-      constant.unit = "us";
-      constant.value = middle * 1e6;
-      constant.interval = {(middle - half_width) * 1e6, (middle + half_width) * 1e6};
+      set([](double at) { return at * 1e6; });
       break;
     case Unknown::kSlowdown:
-      constant.name = "slow-down of compute under transfers";
-      constant.unit = "%";
       logarithmic(kUsualSlowdown * 100);
       break;
     case Unknown::kHostShare:
-      constant.name = "slow-down of compute by sharing a host";
-      constant.unit = "% for each doubling of its ranks";
-      constant.value = std::expm1(middle) * 100;
-      constant.interval = {std::expm1(middle - half_width) * 100,
-                           std::expm1(middle + half_width) * 100};
+      set([](double at) { return std::expm1(at) * 100; });
       break;
   }
   constant.by = determined_by(k);
