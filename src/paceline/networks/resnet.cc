@@ -75,8 +75,8 @@ class BlockImpl final : public nn::Module {
 
  private:
   void add(int planes, const Conv2d& conv) {
-    convs_.push_back(register_module(fmt::format("conv{}", convs_.size() + 1), conv));
-    norms_.push_back(register_module(fmt::format("bn{}", convs_.size()), BatchNorm2d(planes)));
+    convs_.emplace_back(register_module(fmt::format("conv{}", convs_.size() + 1), conv));
+    norms_.emplace_back(register_module(fmt::format("bn{}", convs_.size()), BatchNorm2d(planes)));
   }
 
   nn::Sequential downsample_;
