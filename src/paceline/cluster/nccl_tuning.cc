@@ -137,15 +137,16 @@ bool has(std::string_view text, std::string_view word) {
   return std::search(text.begin(), text.end(), word.begin(), word.end(), same) != text.end();
 }
 
-const Generation& generation_of(std::string_view device) {
-  for (const Generation& generation : tuning_file().generations) {
-    for (const std::string& word : generation.devices) {
-      if (has(device, word)) {
-        return generation;
-      }
-    }
-  }
-  return tuning_file().generations.back();
+bool has_one_of(std::string_view text, const std::vector<std::string>& words) {
+  return std::ranges::any_of(words, [&](const std::string& word) { return has(text, word); });
+}
+
+/// Returns the first generation that names the device; null if there is none.
+const Generation* find_generation(std::string_view device) {
+  const std::vector<Generation>& all = tuning_file().generations;
+  const auto found = std::ranges::find_if(
+      all, [&](const Generation& one) { return has_one_of(device, one.devices); });
+  return found == all.end() ? nullptr : &*found;
 }
 
 /// Returns the latency of a hop in excess of that in NCCL's constants, in microseconds.
@@ -181,10 +182,8 @@ std::optional<NcclLink> calibrated_link(const ClusterLink& link, NcclLink own, d
 /// Returns NVLink's rate between all devices of a host, in bytes/s; 0 unless the device's name
 /// implies that NVLink joins all of them.
 double full_nvlink_bytes_per_s(const Generation& generation, std::string_view device) {
-  const bool joined = !has(device, "PCIe") && !has(device, "NVL") &&
-                      std::ranges::any_of(generation.nvlink_devices, [&](const std::string& word) {
-                        return has(device, word);
-                      });
+  const bool joined =
+      !has(device, "PCIe") && !has(device, "NVL") && has_one_of(device, generation.nvlink_devices);
   return joined ? generation.nvlink * 1e9 : 0;
 }
 
@@ -203,10 +202,10 @@ const NcclModelError& nccl_model_error(bool several_hosts) {
 
 std::shared_ptr<const NcclTuning> nccl_tuning_of(const Cluster& cluster) {
   const TuningFile& file = tuning_file();
-  const Generation& generation = generation_of(cluster.device.name);
+  const Generation* const named = find_generation(cluster.device.name);
+  const Generation& generation = named != nullptr ? *named : file.generations.back();
   auto tuning = std::make_shared<NcclTuning>(generation.tuning);
-  tuning->known = &generation != &file.generations.back() || has(cluster.device.name, "V100") ||
-                  has(cluster.device.name, "RTX 20");
+  tuning->known = named != nullptr;
   const ClusterLink* device = cluster.link(LinkScope::kDevices);
   tuning->nvlink = device != nullptr &&
                    (device->bytes_per_s > kPcie5BytesPerSecond || has(device->name, "nvlink"));

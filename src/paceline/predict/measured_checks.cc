@@ -155,15 +155,12 @@ void MeasuredFit::check_flops() const {
     const double least = plan::seconds_of(profile.forward_total() + profile.backward_total());
     const double fitted = one_device_s(batch, at_) - update;
     if (fitted < least) {
-      const CheckedFigure& it = *std::ranges::find_if(checked_, [&](const CheckedFigure& one) {
-        return std::max(1, one.figure.batch_size / one.figure.accumulate) == batch;
-      });
+      const CheckedFigure& it = *std::ranges::find_if(
+          checked_, [&](const CheckedFigure& one) { return one.figure.micro_batch() == batch; });
       throw UsageError(fmt::format(
           "--measured '{}': leaves a device {:.3g} ms for the {:.3g} TFLOP of {} samples, which "
-          "are "
-          "{:.4g} TFLOP/s; a device with the cluster file's flops of {:.4g} TFLOP/s reaches at "
-          "most "
-          "{:.4g}{}; the figure, --dtype or the description of the cluster is wrong",
+          "are {:.4g} TFLOP/s; a device with the cluster file's flops of {:.4g} TFLOP/s reaches at "
+          "most {:.4g}{}; the figure, --dtype or the description of the cluster is wrong",
           it.figure.words, fitted * 1e3, least * *most * 1e-12, batch,
           least * *most / fitted * 1e-12, job_.cluster.device.flops_per_s.value_or(*most) * 1e-12,
           *most * 1e-12, wire_words(it.figure)));

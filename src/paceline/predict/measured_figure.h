@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -31,6 +32,9 @@ struct MeasuredFigure {
   std::optional<double> compute_only_s{};  // the step without communication
   std::optional<std::int64_t> samples_per_step{};  // of all ranks, as a log says itself
   std::optional<records::PlannerTimes> planned_by{};
+
+  /// The samples per rank that cross the model at once.
+  int micro_batch() const { return std::max(1, batch_size / accumulate); }
 };
 
 /// A parsed flag --measured: a measurement, or a file with records and the settings that these do

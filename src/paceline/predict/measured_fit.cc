@@ -82,9 +82,7 @@ void MeasuredFit::complete(MeasuredFigure& figure) const {
 
 /// Sorts the figures by ranks and batch, and finds the smallest and largest micro-batch.
 void MeasuredFit::sort_figures() {
-  const auto micro_batch = [](const CheckedFigure& it) {
-    return std::max(1, it.figure.batch_size / it.figure.accumulate);
-  };
+  const auto micro_batch = [](const CheckedFigure& it) { return it.figure.micro_batch(); };
   const auto [least, most] = std::ranges::minmax(checked_, {}, micro_batch);
   least_batch_ = micro_batch(least);
   most_batch_ = micro_batch(most);

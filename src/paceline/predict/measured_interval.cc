@@ -74,7 +74,7 @@ double least_distinguishable_share(const StepErrors& one, const StepErrors& othe
 double MeasuredFit::doublings_to_measured(int micro_batch) const {
   double nearest = INFINITY;
   for (const CheckedFigure& it : checked_) {
-    const double measured = std::max(1, it.figure.batch_size / it.figure.accumulate);
+    const double measured = it.figure.micro_batch();
     nearest = std::min(nearest, std::abs(std::log2(micro_batch / measured)));
   }
   return nearest;
