@@ -2,15 +2,14 @@
 #include "paceline/cli/print_launch.h"
 
 #include <algorithm>
-#include <filesystem>
 #include <functional>
 #include <string_view>
-#include <system_error>
 #include <variant>
 
 #include <fmt/format.h>
 
 #include "paceline/base/error.h"
+#include "paceline/base/program_place.h"
 #include "paceline/base/text.h"
 #include "paceline/case/check.h"
 #include "paceline/case/field.h"
@@ -101,8 +100,7 @@ launch::LaunchLine launch_text(const RawSettings& raw,
   if (flag_values(raw, "ranks").size() == 1) {
     words = without("--ranks", words);  // the size of the world replaces it
   }
-  std::error_code error;
-  shape.argv = {std::filesystem::read_symlink("/proc/self/exe", error).string()};
+  shape.argv = {program_path().string()};
   shape.argv.insert(shape.argv.end(), words.begin(), words.end());
   return launch::launch_line(cases::settings_of(raw).print_launch, shape);
 }

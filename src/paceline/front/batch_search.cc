@@ -22,6 +22,7 @@
 #include "paceline/base/error.h"
 #include "paceline/base/file.h"
 #include "paceline/base/process.h"
+#include "paceline/base/program_place.h"
 #include "paceline/base/spawn.h"
 #include "paceline/base/text.h"
 #include "paceline/case/command.h"
@@ -91,7 +92,7 @@ cases::Case search_case(cases::Case c) {
 /// Returns the command `paceline run` for the case with a batch size of `batch`.
 Command run_of(cases::Case c, int batch, const std::string& records, const std::string& log) {
   c.batch_size = batch;
-  Command command{.executable = fs::read_symlink("/proc/self/exe"),
+  Command command{.executable = program_path(),
                   .argv = cases::flags_of(c),
                   .environment = environment_with({}),
                   .log = log};

@@ -16,6 +16,7 @@
 #include "paceline/base/descriptor.h"
 #include "paceline/base/error.h"
 #include "paceline/base/process.h"
+#include "paceline/base/program_place.h"
 #include "paceline/base/shell.h"
 #include "paceline/base/spawn.h"
 #include "paceline/launch/host_agent.h"
@@ -50,9 +51,7 @@ class Starter {
         port_(port),
         name_(random_token()),
         // The link is resolved, as ps would show a process started by the link as "exe".
-        executable_(job.executable.empty()
-                        ? std::filesystem::read_symlink("/proc/self/exe").string()
-                        : job.executable) {
+        executable_(job.executable.empty() ? program_path().string() : job.executable) {
     if (!job.mpirun.empty()) {
       PACELINE_CHECK_EQ(job.hosts.size(), 1U);
       mpi_.emplace(job.mpirun, job.hosts.front().ranks,

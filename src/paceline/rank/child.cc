@@ -5,7 +5,6 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
-#include <filesystem>
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -17,6 +16,7 @@
 #include "paceline/base/clock.h"
 #include "paceline/base/error.h"
 #include "paceline/base/process.h"
+#include "paceline/base/program_place.h"
 #include "paceline/base/spawn.h"
 #include "paceline/launch/command_guard.h"
 
@@ -27,8 +27,7 @@ constexpr std::int64_t kIdleNs = 200'000'000;
 constexpr int kGraceMs = 5000;  // for a guard, which gives its command two seconds
 
 std::vector<std::string> guarded(const std::vector<std::string>& command) {
-  std::vector<std::string> words{std::filesystem::read_symlink("/proc/self/exe").string(),
-                                 launch::kCommandGuard};
+  std::vector<std::string> words{program_path().string(), launch::kCommandGuard};
   words.insert(words.end(), command.begin(), command.end());
   return words;
 }
