@@ -41,6 +41,10 @@ Attributes exchange(std::uint32_t policy, std::uint64_t slice_ns) {
 }  // namespace
 
 ScopedScheduling::ScopedScheduling(Scheduling scheduling) {
+  if (scheduling == Scheduling::kUnchanged) {
+    policy_ = SCHED_FIFO;  // the destructor changes nothing
+    return;
+  }
   const Attributes before = scheduling == Scheduling::kShortSlice
                                 ? exchange(SCHED_OTHER, kShortSliceNs)
                                 : exchange(SCHED_BATCH, 0);

@@ -14,6 +14,8 @@ enum class Scheduling : std::uint8_t {
   /// SCHED_BATCH: the thread waits until the other thread sleeps, or until a tick of the scheduler
   /// finds the other thread's slice over (4 ms with 250 ticks a second).
   kBatch,
+  /// The thread keeps its scheduling.
+  kUnchanged,
 };
 
 /// If a plan's largest operation has more bytes than this, its communication threads keep the
@@ -21,6 +23,12 @@ enum class Scheduling : std::uint8_t {
 /// preempts another Gloo thread, that one may hold the lock of a connection, and if it preempts the
 /// training thread, it evicts that thread's caches for nothing (docs/performance.md).
 constexpr std::int64_t kLargestScheduled = 8 << 20;
+
+/// Returns `scheduling` for threads whose largest operation has at most kLargestScheduled bytes, and
+/// kUnchanged for others.
+constexpr Scheduling scheduling_of(std::int64_t largest_operation, Scheduling scheduling) {
+  return largest_operation <= kLargestScheduled ? scheduling : Scheduling::kUnchanged;
+}
 
 /// Sets the scheduling of the calling thread until this object is destroyed, and for good that of
 /// the threads it starts meanwhile.  Changes nothing if the kernel refuses, or in a thread that is

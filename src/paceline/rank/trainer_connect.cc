@@ -2,7 +2,6 @@
 // How a trainer connects to the other ranks, and how it makes the executor of its plan.
 #include <algorithm>
 #include <cmath>
-#include <optional>
 
 #include <ATen/CPUGeneratorImpl.h>
 #include <ATen/Parallel.h>
@@ -114,10 +113,8 @@ std::unique_ptr<engines::Channel> Trainer::connect_for_picks(const plan::Communi
 
 void Trainer::connect() {
   largest_operation_ = plan::largest_payload(*planner_, input_, setup());
-  std::optional<ScopedScheduling> of_communication_threads;
-  if (largest_operation_ <= kLargestScheduled) {
-    of_communication_threads.emplace(Scheduling::kShortSlice);
-  }
+  const ScopedScheduling of_communication_threads(
+      scheduling_of(largest_operation_, Scheduling::kShortSlice));
   const std::vector<std::int64_t> digests = plan_digests(*planner_, input_);
   runtime::Channels by_id;
   for (const plan::Communicator& group : setup().communicators) {

@@ -7,9 +7,12 @@
 #include <fmt/format.h>
 #include <torch/types.h>
 
+#include "paceline/base/clock.h"
 #include "paceline/base/error.h"
+#include "paceline/base/scheduling.h"
 #include "paceline/case/learning_rate.h"
 #include "paceline/cluster/link_spec.h"
+#include "paceline/engines/background.h"
 #include "paceline/networks/network.h"
 #include "paceline/plan/access.h"
 #include "paceline/plan/data_traits.h"
@@ -27,6 +30,13 @@ namespace {
 
 // The time of larger collectives is extrapolated along the fitted line.
 constexpr std::int64_t kLargestTimedBytes = 16 << 20;
+
+// How long ranks compute beside the measurement of collectives, and how long the training thread
+// pauses after each step of it.  In training the thread pauses at its waits.  If it never paused,
+// other threads of its rank might starve for seconds where ranks share cores and each rank is a
+// session of its own: the scheduler's autogroups give a session hardly any time on other cores.
+constexpr std::chrono::seconds kLongestCompute{10};
+constexpr std::chrono::microseconds kPause{100};
 
 void check_images(const cases::Case& c) {
   const auto* images = std::get_if<networks::ImageSample>(&networks::find_network(c.model).sample);
@@ -220,8 +230,13 @@ void Trainer::measure_times() {
   at::Generator random = at::globalContext().defaultGenerator(ranks_.device);
   const at::Tensor before = random.get_state();
   wait_before_connecting();
-  const auto channel =
-      connect_to({.name = "times", .members = plan::Members::spaced(0, ranks_.world)});
+  // Threads are scheduled as those of a plan that sends the network at once.
+  largest_operation_ = input_.model.bytes();
+  const auto channel = [&] {
+    const ScopedScheduling of_communication_threads(
+        scheduling_of(largest_operation_, Scheduling::kShortSlice));
+    return connect_to({.name = "times", .members = plan::Members::spaced(0, ranks_.world)});
+  }();
   if (!input_.profile) {
     input_.profile = share_profile(
         *channel,
@@ -250,15 +265,21 @@ plan::AlphaBeta Trainer::measure_collectives(engines::Channel& channel) {
   if (!beside_compute || !trains()) {
     return measure();
   }
-  auto measured = std::async(std::launch::async, measure);
+  auto measured = std::async(std::launch::async, [&] {
+    const ScopedScheduling of_this_thread(
+        scheduling_of(largest_operation_, Scheduling::kShortSlice));
+    return measure();
+  });
   const runtime::SavedBuffers statistics(*network_);
-  while (measured.wait_for(std::chrono::seconds(0)) != std::future_status::ready) {
+  const Stopwatch computing;
+  while (computing.elapsed() < kLongestCompute &&
+         measured.wait_for(kPause) != std::future_status::ready) {
     loss_of(batches_[0]).backward();
     for (const at::Tensor& parameter : traced_.parameters) {
       parameter.mutable_grad().reset();
     }
   }
-  return measured.get();
+  return engines::get_within(std::move(measured), ranks_.peers.limit(), ranks_.peers.idle);
 }
 
 plan::Members Trainer::training() const {

@@ -2,7 +2,6 @@
 #include "paceline/engines/gloo/gloo_engine.h"
 
 #include <memory>
-#include <optional>
 
 #include <torch/csrc/distributed/c10d/PrefixStore.hpp>
 #include <torch/csrc/distributed/c10d/ProcessGroupGloo.hpp>
@@ -29,10 +28,7 @@ constexpr int kThreads = plan::find_engine_traits("gloo")->concurrent_collective
 // computing threads, too; so kLargestScheduled limits its use.
 
 std::shared_ptr<gloo::transport::Device> make_device(const ChannelSpec& spec) {
-  std::optional<ScopedScheduling> of_its_thread;
-  if (spec.largest_operation <= kLargestScheduled) {
-    of_its_thread.emplace(Scheduling::kBatch);
-  }
+  const ScopedScheduling of_its_thread(scheduling_of(spec.largest_operation, Scheduling::kBatch));
   return spec.interface.empty() ? c10d::ProcessGroupGloo::createDefaultDevice()
                                 : c10d::ProcessGroupGloo::createDeviceForInterface(spec.interface);
 }
