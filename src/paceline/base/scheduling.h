@@ -24,8 +24,8 @@ enum class Scheduling : std::uint8_t {
 /// training thread, it evicts that thread's caches for nothing (docs/performance.md).
 constexpr std::int64_t kLargestScheduled = 8 << 20;
 
-/// Returns `scheduling` for threads whose largest operation has at most kLargestScheduled bytes, and
-/// kUnchanged for others.
+/// Returns `scheduling` for threads whose largest operation has at most kLargestScheduled bytes,
+/// and kUnchanged for others.
 constexpr Scheduling scheduling_of(std::int64_t largest_operation, Scheduling scheduling) {
   return largest_operation <= kLargestScheduled ? scheduling : Scheduling::kUnchanged;
 }
