@@ -69,5 +69,22 @@ TEST(ScopedScheduling, AnInnerOneLeavesTheOuterOne) {
   EXPECT_EQ(seen(), before);
 }
 
+TEST(ScopedScheduling, ThatChangesNothingLeavesTheOuterOne) {
+  for (const Scheduling around : {Scheduling::kShortSlice, Scheduling::kBatch}) {
+    const ScopedScheduling outer(around);
+    const Seen before = seen();
+    {
+      const ScopedScheduling inner(Scheduling::kUnchanged);
+      EXPECT_EQ(seen(), before);
+    }
+    EXPECT_EQ(seen(), before);
+  }
+}
+
+TEST(ScopedScheduling, IsLeftUnchangedForLargeOperations) {
+  EXPECT_EQ(scheduling_of(kLargestScheduled, Scheduling::kBatch), Scheduling::kBatch);
+  EXPECT_EQ(scheduling_of(kLargestScheduled + 1, Scheduling::kBatch), Scheduling::kUnchanged);
+}
+
 }  // namespace
 }  // namespace paceline

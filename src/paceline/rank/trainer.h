@@ -172,6 +172,10 @@ class Trainer final : public TimedJob {
   std::unique_ptr<engines::Channel> connect_to(const plan::Communicator& group,
                                                engines::Engine& engine, at::Device device);
   std::unique_ptr<engines::Channel> connect_for_picks(const plan::Communicator& group);
+  // Returns the scheduling of the threads that issue operations and wait for them.
+  Scheduling communication_scheduling() const {
+    return scheduling_of(largest_operation_, Scheduling::kShortSlice);
+  }
   void wait_before_connecting() const;
   void connect();
   void make_reducer();
@@ -199,7 +203,9 @@ class Trainer final : public TimedJob {
   std::shared_ptr<const plan::Planner> planner_;
   plan::PlanInput input_;
   std::unique_ptr<engines::Engine> pick_engine_;  // null on the CPU
-  std::int64_t largest_operation_ = 0;            // bytes of the plan's largest operation
+  // Bytes of the largest operation of the channels that connect_to() makes: of the measurement of
+  // times, and then of the plan.
+  std::int64_t largest_operation_ = 0;
   std::vector<std::unique_ptr<engines::Channel>> channels_;
   std::vector<std::unique_ptr<engines::Channel>> pick_channels_;
   std::unique_ptr<runtime::FlatMemory> memory_;

@@ -113,8 +113,7 @@ std::unique_ptr<engines::Channel> Trainer::connect_for_picks(const plan::Communi
 
 void Trainer::connect() {
   largest_operation_ = plan::largest_payload(*planner_, input_, setup());
-  const ScopedScheduling of_communication_threads(
-      scheduling_of(largest_operation_, Scheduling::kShortSlice));
+  const ScopedScheduling of_communication_threads(communication_scheduling());
   const std::vector<std::int64_t> digests = plan_digests(*planner_, input_);
   runtime::Channels by_id;
   for (const plan::Communicator& group : setup().communicators) {

@@ -38,6 +38,10 @@ constexpr std::int64_t kLargestTimedBytes = 16 << 20;
 constexpr std::chrono::seconds kLongestCompute{10};
 constexpr std::chrono::microseconds kPause{100};
 
+// Each operation of a measurement has a deadline of its own, so the sum of all needs none: the
+// limit is above any.
+constexpr std::chrono::hours kLongestMeasurement{24};
+
 void check_images(const cases::Case& c) {
   const auto* images = std::get_if<networks::ImageSample>(&networks::find_network(c.model).sample);
   const int channels = images == nullptr ? 0 : images->channels;
@@ -233,8 +237,7 @@ void Trainer::measure_times() {
   // Threads are scheduled as those of a plan that sends the network at once.
   largest_operation_ = input_.model.bytes();
   const auto channel = [&] {
-    const ScopedScheduling of_communication_threads(
-        scheduling_of(largest_operation_, Scheduling::kShortSlice));
+    const ScopedScheduling of_communication_threads(communication_scheduling());
     return connect_to({.name = "times", .members = plan::Members::spaced(0, ranks_.world)});
   }();
   if (!input_.profile) {
@@ -266,8 +269,7 @@ plan::AlphaBeta Trainer::measure_collectives(engines::Channel& channel) {
     return measure();
   }
   auto measured = std::async(std::launch::async, [&] {
-    const ScopedScheduling of_this_thread(
-        scheduling_of(largest_operation_, Scheduling::kShortSlice));
+    const ScopedScheduling of_this_thread(communication_scheduling());
     return measure();
   });
   const runtime::SavedBuffers statistics(*network_);
@@ -279,7 +281,7 @@ plan::AlphaBeta Trainer::measure_collectives(engines::Channel& channel) {
       parameter.mutable_grad().reset();
     }
   }
-  return engines::get_within(std::move(measured), ranks_.peers.limit(), ranks_.peers.idle);
+  return engines::get_within(std::move(measured), kLongestMeasurement, ranks_.peers.idle);
 }
 
 plan::Members Trainer::training() const {
