@@ -3,7 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include "paceline/rank/external.h"
 
 namespace paceline::rank {
 namespace {
@@ -53,21 +52,6 @@ TEST(AboveLine, IsAnOperationThatIsFasterThanAPlainStream) {
   const auto warning = above_line_rate_warning(record);
   ASSERT_TRUE(warning);
   EXPECT_EQ(warning->code, "above-line");
-}
-
-TEST(OutOfMemory, IsKnownByTheWordsOfEachLibrary) {
-  for (const char* words :
-       {"RuntimeError: could not create a memory object",
-        "tensorflow.python.framework.errors_impl.ResourceExhaustedError: OOM when allocating "
-        "tensor with shape[32,256]",
-        "jax.errors.JaxRuntimeError: RESOURCE_EXHAUSTED: Out of memory allocating 411041792 bytes.",
-        "terminate called after throwing an instance of 'std::bad_alloc'",
-        "ResourceExhaustedError: Fail to alloc memory of 411041792 size",
-        "DefaultCPUAllocator: can't allocate memory: you tried to allocate",
-        "numpy._core._exceptions._ArrayMemoryError: Unable to allocate"}) {
-    EXPECT_TRUE(says_out_of_memory(words)) << words;
-  }
-  EXPECT_FALSE(says_out_of_memory("RuntimeError: the memory format is wrong"));
 }
 
 }  // namespace

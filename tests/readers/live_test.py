@@ -2,15 +2,19 @@
 """The readers at work on the output of a program that runs, line by line."""
 
 import json
+import os
 import random
 import subprocess
 import sys
+import tempfile
 import unittest
+import unittest.mock
 
 import live_case
 import mutations
 import trainers_test as logs
 from paceline.readers import megatron, torchtitan
+from paceline.readers.live_program import says_out_of_memory
 from paceline.readers.live_series import Failure
 from paceline.readers.live_trainers import READERS, Trainers
 
@@ -151,24 +155,72 @@ class Process(unittest.TestCase):
         words = [sys.executable, "-m", "paceline.readers.live", *arguments]
         return subprocess.run(words, input=given, capture_output=True, check=False, timeout=60)
 
-    def answers(self, *lines):
-        head = {"configuration": live_case.output().case.configuration, "rank": 1}
-        done = self.run_live(given=b"\n".join([json.dumps(head).encode(), *lines, b""]))
+    def job(self, script, **more):
+        return {
+            "configuration": live_case.output().case.configuration,
+            "rank": 1,
+            "words": ["sh", "-c", script],
+            "environment": {},
+            "without": [],
+            "log": "",
+            **more,
+        }
+
+    def answers(self, script, **more):
+        done = self.run_live(given=json.dumps(self.job(script, **more)).encode())
         self.assertEqual((done.returncode, done.stderr), (0, b""))
         return [json.loads(line) for line in done.stdout.splitlines()]
 
-    def test_one_answer_a_line_and_a_record_at_the_end(self):
-        step = b'1000000000 {"event": "step", "step_ns": 7}'
-        *said, record = self.answers(step, b"1000000000 \xff\x00", step, step, b"end")
-        self.assertEqual(said, [{"done": done} for done in (0, 1, 1, 2, 3)])
+    def failure(self, script, **more):
+        return self.answers(script, **more)[-1]
+
+    def test_a_record_at_the_end(self):
+        event = "echo '{\"event\": \"step\", \"step_ns\": 7}'; "
+        *said, record = self.answers(f"{event} printf '\\377\\r' >&2; sleep 0.2; {event} {event}")
+        self.assertEqual((said[0], said[-1]), ({"done": 1}, {"done": 3}))
         self.assertEqual([(one["rank"], one["step_ns"]) for one in record["ranks"]], [(1, [7, 7])])
 
-    def test_a_failure_is_the_last_answer(self):
-        error = b'5 {"event": "error", "message": "\\ud800 \xc3\xa9"}'
-        self.assertEqual(self.answers(error, b"end")[1:], [{"failure": "? \u00e9", "status": None}])
+    def test_environment_and_log(self):
+        with tempfile.NamedTemporaryFile() as log:
+            with unittest.mock.patch.dict(os.environ, {"GONE": "1"}):
+                self.answers(
+                    "echo $WORD$GONE; printf last >&2", environment={"WORD": "one"}, without=["GONE"], log=log.name
+                )
+            self.assertEqual(log.read(), b"one\nlast\n")
 
-    def test_without_an_end_there_is_no_record(self):
-        self.assertEqual(self.answers(b"5 hello"), [{"done": 0}, {"done": 0}])
+    def test_a_failure_is_the_last_answer(self):
+        error = "echo '{\"event\": \"error\", \"message\": \"\\ud800 \u00e9\"}'; exec sleep 60"
+        self.assertEqual(self.failure(error), {"failure": "? \u00e9", "status": "exit"})
+        self.assertEqual(
+            self.failure("exit 137"), {"failure": "was killed by signal 9 after 0 of 3 steps", "status": "signal"}
+        )
+        with tempfile.NamedTemporaryFile() as log:
+            self.assertEqual(
+                self.failure("echo CUDA out of memory; exit 3", log=log.name),
+                {"failure": "ended with code 3 after 0 of 3 steps: CUDA out of memory", "status": "out-of-memory"},
+            )
+
+    def test_the_program_ends_with_its_reader(self):
+        words = [sys.executable, "-m", "paceline.readers.live"]
+        with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as reader:
+            reader.stdin.write(json.dumps(self.job("echo begun; exec sleep 60")).encode())
+            reader.stdin.close()
+            self.assertEqual(json.loads(reader.stdout.readline()), {"done": 0})
+            reader.terminate()
+            self.assertIn(b"after 0 of 3 steps", reader.stdout.read())
+
+    def test_words_of_memory_that_ran_out(self):
+        for words in (
+            "RuntimeError: could not create a memory object",
+            "tensorflow.python.framework.errors_impl.ResourceExhaustedError: OOM when allocating tensor",
+            "jax.errors.JaxRuntimeError: RESOURCE_EXHAUSTED: Out of memory allocating 411041792 bytes.",
+            "terminate called after throwing an instance of 'std::bad_alloc'",
+            "ResourceExhaustedError: Fail to alloc memory of 411041792 size",
+            "DefaultCPUAllocator: can't allocate memory: you tried to allocate",
+            "numpy._core._exceptions._ArrayMemoryError: Unable to allocate",
+        ):
+            self.assertTrue(says_out_of_memory(words), words)
+        self.assertFalse(says_out_of_memory("RuntimeError: the memory format is wrong"))
 
     def test_an_expression_is_checked(self):
         self.assertEqual(self.run_live("--check-regex", "took ([0-9]+)").returncode, 0)

@@ -1,14 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
-"""python3 -m paceline.readers.live: the steps in the output of a program that runs.
+"""python3 -m paceline.readers.live: runs a program and reads the steps in its output.
 
-`paceline run` starts it beside each process of an adapter or of the user's own command.  The first line of its
-input is {"configuration": the case as records have it, "rank": of this process}.  Each further line is one of the
-program's output behind the nanoseconds from the program's start to the line's arrival, and `end` alone after the last
-one.  Each line is answered at once by one line of JSON:
+`paceline run` starts it for each process of an adapter or of the user's own command.  Its input is one JSON object:
 
-    {"done": 3}                                      steps that were done, warm-up included
-    {"failure": a sentence, "status": "not-finite"}  why there is no figure; the last answer
-    {"version": 1, "ranks": ...}                     to `end`: the samples of the window as a record
+    configuration    of the case, as records have it
+    rank             of this process
+    words            the command
+    environment      variables that are added to those of this process
+    without          names of variables that are not handed on
+    log              the path of a file that keeps all output; may be empty
+
+Each line of its output is a JSON object:
+
+    {"done": 3}                                      how many steps were done when output came, warm-up included
+    {"failure": a sentence, "status": "not-finite"}  why there is no figure; the last line
+    {"version": 1, "ranks": ...}                     at the program's end: the samples of the window as a record
 
 `--check-regex REGEX` checks an expression alone: exit code 2, with one sentence, where it cannot be used.
 """
@@ -18,6 +24,7 @@ import sys
 
 from .live_clock import check_clock
 from .live_events import Events
+from .live_program import Program, says_out_of_memory
 from .live_regex import RegexMatcher, compiled
 from .live_series import Case, Failure, Steps
 from .live_trainers import Trainers
@@ -84,21 +91,31 @@ def main(arguments: list) -> int:
             print(error, file=sys.stderr)
             return 2
         return 0
-    lines = sys.stdin.buffer
-    head = json.loads(lines.readline())
+    job = json.load(sys.stdin)
+    case = Case(job["configuration"])
+    program = Program(job["words"], job["environment"], job["without"], job["log"], reads_stderr=bool(case.command))
     try:
-        output = Output(Case(head["configuration"]), head["rank"])
-        _answer({"done": 0})
-        for raw in lines:
-            if raw == b"end\n":
-                _answer(output.record())
-                return 0
-            now_ns, _, text = raw.decode("utf-8", errors="replace").rstrip("\n").partition(" ")
-            output.take(text, int(now_ns))
-            _answer({"done": output.steps.done})
+        _answer(_record(Output(case, job["rank"]), program))
     except Failure as failure:
-        _answer({"failure": str(failure), "status": failure.status})
+        status = failure.status or ("out-of-memory" if says_out_of_memory(str(failure)) else "exit")
+        _answer({"failure": str(failure), "status": status})
+        program.end()
     return 0
+
+
+def _record(output: Output, program: Program) -> dict:
+    """Reads the program's output to its end.  Returns the record of the window."""
+    for line, now_ns in program.lines():
+        if line is None:
+            _answer({"done": output.steps.done})
+        else:
+            output.take(line, now_ns)
+    failed = program.failure()
+    if failed:
+        status, how, reason = failed
+        of_steps = f"after {output.steps.done} of {output.case.warmup + output.case.steps} steps"
+        raise Failure(status, f"{how} {of_steps}{reason and ': '}{reason}")
+    return output.record()
 
 
 def _answer(said: dict) -> None:

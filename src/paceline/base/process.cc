@@ -139,13 +139,12 @@ std::optional<CommandResult> run_command(const std::vector<std::string>& command
   return result;
 }
 
-std::vector<std::string> environment_with(const std::map<std::string, std::string>& more,
-                                          const std::vector<std::string>& without) {
+std::vector<std::string> environment_with(const std::map<std::string, std::string>& more) {
   std::vector<std::string> merged;
   for (char** variable = environ; *variable != nullptr; ++variable) {
     const std::string text = *variable;
     const std::string name = text.substr(0, text.find('='));
-    if (!more.contains(name) && std::find(without.begin(), without.end(), name) == without.end()) {
+    if (!more.contains(name)) {
       merged.push_back(text);
     }
   }

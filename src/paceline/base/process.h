@@ -27,10 +27,9 @@ std::optional<CommandResult> run_command(const std::vector<std::string>& command
                                          std::chrono::milliseconds deadline,
                                          std::string_view input = "");
 
-/// Returns this process's environment as NAME=value, without the variables in `without`; variables
-/// in `more` replace those with the same name.
-std::vector<std::string> environment_with(const std::map<std::string, std::string>& more,
-                                          const std::vector<std::string>& without = {});
+/// Returns this process's environment as NAME=value; variables in `more` replace those with the
+/// same name.
+std::vector<std::string> environment_with(const std::map<std::string, std::string>& more);
 
 /// Returns pointers into `texts`, which must outlive them, and a final null pointer, as exec and
 /// spawn take them.

@@ -28,7 +28,6 @@
 #include "paceline/case/command.h"
 #include "paceline/launch/child_exit.h"
 #include "paceline/launch/signals.h"
-#include "paceline/rank/external.h"
 #include "paceline/records/store.h"
 
 namespace paceline::front {
@@ -45,8 +44,11 @@ constexpr std::string_view kAtBound = ", the bound of the search";
 // The remaining memory is for the system and for other programs.
 constexpr double kUsableMemoryFraction = 0.8;
 
-// Words of this program's own rejection for lack of memory (rank/estimate.cc).
-constexpr const char* kNoMemoryMessage = "GB on this host, which has";
+// Words of a run that lacks memory: this program's own rejection (rank/estimate.cc), the status of
+// an external program, and PyTorch's errors.
+constexpr auto kNoMemoryMessages = std::to_array<const char*>(
+    {"GB on this host, which has", "out-of-memory", "out of memory", "can't allocate memory",
+     "could not create a memory object", "std::bad_alloc"});
 // Words of PyTorch's rejection by batch norm.
 constexpr const char* kTooFew = "Expected more than 1 value per channel";
 // Messages with which JAX and oneDNN, TensorFlow's library, fail under a memory limit.  Without a
@@ -144,7 +146,7 @@ class Trials {
     }
     const std::string why =
         end.timed_out ? "it took 10 minutes" : trial_failure_reason(records, end.exit_code);
-    if (rank::says_out_of_memory(why) || why.find(kNoMemoryMessage) != std::string::npos ||
+    if (says_any(why, kNoMemoryMessages) ||
         (c.device == "cpu" && says_any(why + output(), kMemoryLimitMessages))) {
       last_rejection_ = why;
       return Fit::kTooLarge;

@@ -15,25 +15,15 @@
 
 namespace paceline::rank {
 
-/// How a Child is started.
-struct ChildOptions {
-  /// Whether the command runs under launch/command_guard.h, so that nothing which the command
-  /// starts outlives it or this process.  Otherwise the command stays in this process group, and
-  /// ends when the rank's group is killed.
-  bool guarded = false;
-  bool reads_stderr = false;           // stderr is read along with stdout
-  std::vector<std::string> without{};  // environment variables not passed on
-  std::string log{};                   // file that keeps all output; empty: stderr is inherited
-};
-
 /// A command whose standard output is read line by line.  The command is ended when this object is
 /// destroyed, and when the thread that made this object ends.
 class Child {
  public:
-  /// `environment` is added to this process's own.  Throws WorldError if the command cannot be
-  /// started.
-  Child(const std::vector<std::string>& command,
-        const std::map<std::string, std::string>& environment, const ChildOptions& options = {});
+  /// `environment` is added to this process's own, and the command reads `input`.  Throws
+  /// WorldError if the command cannot be started.
+  explicit Child(const std::vector<std::string>& command,
+                 const std::map<std::string, std::string>& environment = {},
+                 const std::string& input = "");
   ~Child();
   Child(const Child&) = delete;
   Child& operator=(const Child&) = delete;
@@ -47,13 +37,9 @@ class Child {
   int wait();
 
  private:
-  std::optional<std::string> take_line();
-
   pid_t pid_ = -1;
-  Descriptor output_, log_;
-  bool guarded_ = false;
+  Descriptor output_;
   std::string pending_;
-  bool ended_ = false;
   std::int64_t last_idle_ns_ = 0;
 };
 

@@ -2,30 +2,39 @@
 #include "paceline/rank/external.h"
 
 #include <algorithm>
-#include <array>
 #include <cctype>
 #include <filesystem>
 #include <optional>
+#include <stdexcept>
+#include <utility>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "paceline/base/clock.h"
 #include "paceline/base/error.h"
-#include "paceline/base/exit_status.h"
-#include "paceline/base/file.h"
+#include "paceline/base/program_place.h"
+#include "paceline/base/python_package.h"
 #include "paceline/base/stream.h"
-#include "paceline/base/text.h"
+#include "paceline/case/json.h"
 #include "paceline/case/outside.h"
+#include "paceline/launch/command_guard.h"
 #include "paceline/launch/heartbeat.h"
 #include "paceline/rank/child.h"
-#include "paceline/rank/live_reader.h"
 #include "paceline/rank/outside_command.h"
-#include "paceline/records/readers.h"
+#include "paceline/records/json.h"
 #include "paceline/strategies/strategy.h"
 
 namespace paceline::rank {
 namespace {
+
+// A failure of the external program: a status of RunRecord, and a sentence.
+struct ExternalProgramError : std::runtime_error {
+  ExternalProgramError(std::string kind, const std::string& message)
+      : std::runtime_error(message), status(std::move(kind)) {}
+
+  std::string status;
+};
 
 constexpr const char* kFailedKey = "failed";
 
@@ -66,59 +75,74 @@ void check_all_ranks(const cases::Case& c, const std::vector<records::RankSample
   }
 }
 
-// The command that one process runs for a case.
+records::RunRecord record_from(const nlohmann::json& said) {
+  try {
+    return records::from_json(said);
+  } catch (const UsageError& error) {  // an event has a value that no record may have
+    throw ExternalProgramError("bad-output", error.what());
+  }
+}
+
+// The command that one process runs for a case.  A process of paceline.readers.live runs the
+// command and reads its output.
 class ExternalExecution {
  public:
   ExternalExecution(const engines::RankContext& context, const cases::Case& configuration,
                     const ExternalOptions& options)
-      : context_(context),
-        configuration_(configuration),
-        options_(options),
-        total_(configuration.warmup + configuration.steps),
-        reader_(configuration, context.world.self.rank) {}
+      : context_(context), configuration_(configuration), options_(options) {}
 
   records::RunRecord run(const ExternalProcess& place) {
-    const ExternalCommand command = outside_command(configuration_, place);
-    const std::int64_t began = steady_ns();
-    Child child(command.words, command.environment,
-                {.guarded = true,
-                 .reads_stderr = !configuration_.command.empty(),
-                 .without = command.without,
-                 .log = options_.log});
+    ExternalCommand command = outside_command(configuration_, place);
+    command.words.insert(command.words.begin(),
+                         {program_path().string(), std::string(launch::kCommandGuard)});
+    const records::Json job{{"configuration", cases::to_json(configuration_)},
+                            {"rank", context_.world.self.rank},
+                            {"words", command.words},
+                            {"environment", command.environment},
+                            {"without", command.without},
+                            {"log", options_.log}};
+    Child reader(python_module_command("paceline.readers.live"), {}, records::to_line(job));
     try {
-      read(child, began);
+      records::RunRecord part = read(reader);
+      if (!part.ranks.empty() || !leaves_output_to_another()) {
+        check_all_ranks(configuration_, part.ranks);
+      }
+      return part;
     } catch (const WorldError& error) {  // the command was silent too long
       throw ExternalProgramError("timeout", error.what());
     }
-    check_exit_code(child.wait());
-    records::RunRecord part = reader_.finish();
-    if (!part.ranks.empty() || !leaves_output_to_another()) {
-      check_all_ranks(configuration_, part.ranks);
-    }
-    return part;
   }
 
  private:
-  void read(Child& child, std::int64_t began) {
-    const auto idle = [&] {
-      options_.progress(reader_.done(), total_);
-      if (context_.world.store->get(options_.prefix + kFailedKey)) {
-        throw ExternalProgramError("", "");  // the failure of another rank is reported
+  records::RunRecord read(Child& reader) {
+    while (const auto line = next_line(reader)) {
+      const auto said = nlohmann::json::parse(*line);
+      if (said.contains("failure")) {
+        throw ExternalProgramError(said.at("status"), said.at("failure"));
       }
-      const double seconds = static_cast<double>(steady_ns() - began) * 1e-9;
-      if (seconds > options_.settings.deadline) {
-        throw ExternalProgramError(
-            "timeout",
-            fmt::format("not done after {:.0f} s, after {} of {} steps; --deadline gives it longer",
-                        options_.settings.deadline, reader_.done(), total_));
+      if (!said.contains("done")) {
+        return record_from(said);
       }
-    };
-    while (const auto line = next_line(child, idle)) {
-      const int before = reader_.done();
-      reader_.take(*line, steady_ns() - began);
-      if (reader_.done() != before) {
-        context_.heartbeat.beat(reader_.done(), cases::performer_of(configuration_));
+      if (said.at("done") != done_) {
+        done_ = said.at("done");
+        context_.heartbeat.beat(done_, cases::performer_of(configuration_));
       }
+    }
+    throw ExternalProgramError(
+        "bad-output", "the reader of the program's output (paceline.readers.live) has ended");
+  }
+
+  void idle() const {
+    const int total = configuration_.warmup + configuration_.steps;
+    options_.progress(done_, total);
+    if (context_.world.store->get(options_.prefix + kFailedKey)) {
+      throw ExternalProgramError("", "");  // the failure of another rank is reported
+    }
+    if (static_cast<double>(steady_ns() - began_ns_) * 1e-9 > options_.settings.deadline) {
+      throw ExternalProgramError(
+          "timeout",
+          fmt::format("not done after {:.0f} s, after {} of {} steps; --deadline gives it longer",
+                      options_.settings.deadline, done_, total));
     }
   }
 
@@ -131,14 +155,14 @@ class ExternalExecution {
 
   // Returns the next line.  A rank that leaves the output to another rank may be silent as long as
   // that rank makes progress.
-  std::optional<std::string> next_line(Child& child, const std::function<void()>& idle) {
+  std::optional<std::string> next_line(Child& reader) const {
     const auto limit = std::max(options_.settings.timeout_ms(), kLeastSilence);
     while (true) {
       const std::int64_t before = steps_of_others();
       try {
-        return child.read_line(limit, idle);
+        return reader.read_line(limit, [this] { idle(); });
       } catch (const WorldError&) {
-        if (reader_.done() > 0 || !leaves_output_to_another() || steps_of_others() == before) {
+        if (done_ > 0 || !leaves_output_to_another() || steps_of_others() == before) {
           throw;
         }
       }
@@ -154,29 +178,11 @@ class ExternalExecution {
     return steps;
   }
 
-  void check_exit_code(int code) const {
-    if (code == 0) {
-      return;
-    }
-    const std::string said = records::failure_reason_in(options_.log);
-    const bool killed = code > kSignalStatus;
-    const std::string how =
-        fmt::format("{} after {} of {} steps{}",
-                    killed ? fmt::format("was killed by signal {}", code - kSignalStatus)
-                           : fmt::format("ended with code {}", code),
-                    reader_.done(), total_, said.empty() ? "" : fmt::format(": {}", shown(said)));
-    const bool short_of_memory =
-        !options_.log.empty() &&
-        says_out_of_memory(read_text_if_readable(options_.log).value_or(""));
-    const char* const status = short_of_memory ? "out-of-memory" : killed ? "signal" : "exit";
-    throw ExternalProgramError(status, how);
-  }
-
   const engines::RankContext& context_;
   const cases::Case& configuration_;
   const ExternalOptions& options_;
-  int total_;
-  LiveReader reader_;
+  const std::int64_t began_ns_ = steady_ns();
+  int done_ = 0;  // steps, warm-up included
 };
 
 void make_folder_of(const std::string& log) {
@@ -195,29 +201,6 @@ void take_failure(const std::string& text, records::RunRecord& part) {
 }
 
 }  // namespace
-
-bool says_out_of_memory(const std::string& text) {
-  constexpr auto kWords = std::to_array<const char*>({
-      "out of memory",  // CUDA, XLA, PaddlePaddle
-      "out-of-memory",
-      "ran out of memory",    // TensorFlow's allocators
-      "oom when allocating",  // TensorFlow
-      "outofmemoryerror",
-      "resource_exhausted",  // XLA, gRPC
-      "resourceexhausted",   // TensorFlow, PaddlePaddle
-      "cudaerrormemoryalloc", "std::bad_alloc",
-      "can't allocate memory",  // PyTorch's allocator for CPUs
-      "cannot allocate memory",
-      "fail to alloc memory",              // PaddlePaddle's
-      "could not create a memory object",  // oneDNN
-      "memoryerror"                        // Python, NumPy
-  });
-  std::string lower = text;
-  std::ranges::transform(lower, lower.begin(),
-                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return std::ranges::any_of(
-      kWords, [&](const char* words) { return lower.find(words) != std::string::npos; });
-}
 
 bool is_external(const cases::Case& configuration) {
   return cases::runs_external_program(configuration) ||
@@ -249,7 +232,7 @@ records::RunRecord run_external(const engines::RankContext& context,
                .run(agree_on_rendezvous(world, configuration.ranks, store));
   } catch (const ExternalProgramError& failure) {
     const nlohmann::json told{
-        {"status", failure.status()},
+        {"status", failure.status},
         {"message", configuration.ranks > 1 && !cases::starts_its_ranks(configuration)
                         ? fmt::format("rank {}: {}", world.self.rank, failure.what())
                         : failure.what()}};
@@ -265,7 +248,7 @@ void check_external_record(records::RunRecord& whole) {
     } catch (const ExternalProgramError& failure) {
       whole.ranks.clear();
       whole.error = failure.what();
-      whole.status = failure.status();
+      whole.status = failure.status;
     }
   }
   std::vector<records::Warning> kept;

@@ -38,10 +38,6 @@ void check_external_record(records::RunRecord& whole);
 /// versions do not belong in such a record.
 void adopt_reported_versions(records::RunRecord& whole);
 
-/// Returns whether the output of a program says that memory ran out, in the words of frameworks,
-/// allocators and kernels.
-bool says_out_of_memory(const std::string& text);
-
 /// Returns the path of a rank's log: "results/x.jsonl" ->
 /// "results/x.logs/run0-case3-jax-rank1.log".
 std::string log_path(const std::string& records, int run, std::size_t index,
