@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <numeric>
 #include <utility>
 
 #include "paceline/base/error.h"
@@ -16,75 +17,51 @@ void add_step_phases(const StepTimes& times, records::RankSamples& samples) {
   samples.phase_ns["wait"].push_back(times.wait_ns);
 }
 
-// Collects the samples of a run of measured steps.
-class MeasuredWindow {
- public:
-  MeasuredWindow(TimedJob& job, const WindowOptions& options) : job_(job), options_(options) {}
-
-  records::RankSamples run() {
-    if (options_.barrier) {
-      options_.barrier();
-    }
-    for (int i = 0; i < options_.warmup; ++i) {
-      advance(i + 1);
-    }
-    job_.mark();
-    for (int i = 0; i < options_.steps; ++i) {
-      add(advance(options_.warmup + i + 1));
-    }
-    job_.drain();
-    job_.mark();
-    const std::vector<std::int64_t> marks = take_step_times(1);
-    const auto steps = samples_.step_ns.size();
-    PACELINE_CHECK_EQ(steps, static_cast<std::size_t>(options_.steps));
-    samples_.flush_ns = marks[steps + 1] - marks[steps];
-    return std::move(samples_);
+// Returns the times between the marks since the last call.
+std::vector<std::int64_t> times_between_marks(TimedJob& job) {
+  std::vector<std::int64_t> marks = job.take_marks();
+  std::adjacent_difference(marks.begin(), marks.end(), marks.begin());
+  if (!marks.empty()) {
+    marks.erase(marks.begin());
   }
+  return marks;
+}
 
-  /// Returns the samples of the steps that ended before run() threw.
-  records::RankSamples interrupted() {
-    take_step_times(0);
-    return std::move(samples_);
+std::int64_t sum_of(const std::vector<std::int64_t>& times) {
+  return std::accumulate(times.begin(), times.end(), std::int64_t{0});
+}
+
+void run_window(TimedJob& job, const WindowOptions& options, records::RankSamples& samples) {
+  if (options.barrier) {
+    options.barrier();
   }
-
- private:
-  void add(const StepTimes& times) {
-    job_.mark();
-    add_step_phases(times, samples_);
-    if (options_.reads_data) {
-      samples_.phase_ns["data"].push_back(times.data_ns);
+  const int total = options.warmup + options.steps;
+  for (int done = 0; done < total; ++done) {
+    if (done == options.warmup) {
+      job.mark();
+    }
+    const StepTimes times = job.step();
+    if (options.sync_each_step) {
+      job.drain();
+    }
+    if (options.progress) {
+      options.progress(done + 1, total);
+    }
+    if (done < options.warmup) {
+      continue;
+    }
+    job.mark();
+    add_step_phases(times, samples);
+    if (options.reads_data) {
+      samples.phase_ns["data"].push_back(times.data_ns);
     }
     if (times.examples > 0) {
-      samples_.examples_of_step.push_back(times.examples);
+      samples.examples_of_step.push_back(times.examples);
     }
   }
-
-  StepTimes advance(int done) {
-    const StepTimes times = job_.step();
-    if (options_.sync_each_step) {
-      job_.drain();
-    }
-    if (options_.progress) {
-      options_.progress(done, options_.warmup + options_.steps);
-    }
-    return times;
-  }
-
-  // Adds the times of the steps since the last call.  The last `others` marks are not step ends and
-  // are ignored.
-  std::vector<std::int64_t> take_step_times(std::size_t others) {
-    std::vector<std::int64_t> marks = job_.take_marks();
-    for (std::size_t i = 0; i + 1 + others < marks.size(); ++i) {
-      samples_.step_ns.push_back(marks[i + 1] - marks[i]);
-      samples_.window_ns = marks[i + 1];
-    }
-    return marks;
-  }
-
-  TimedJob& job_;
-  const WindowOptions& options_;
-  records::RankSamples samples_;
-};
+  job.drain();
+  job.mark();
+}
 
 // The number of steps at the start of each run that are not counted.  The ranks begin a run at
 // slightly different times.  The second step waits for the last rank, because operations of the
@@ -133,12 +110,8 @@ std::vector<std::int64_t> step_times(TimedJob& job, const BlockRun& run,
     job.mark();
   }
   job.drain();
-  const std::vector<std::int64_t> marks = job.take_marks();
-  PACELINE_CHECK_EQ(marks.size(), static_cast<std::size_t>(counted) + 1);
-  std::vector<std::int64_t> times;
-  for (std::size_t k = 1; k < marks.size(); ++k) {
-    times.push_back(marks[k] - marks[k - 1]);
-  }
+  std::vector<std::int64_t> times = times_between_marks(job);
+  PACELINE_CHECK_EQ(times.size(), static_cast<std::size_t>(counted));
   return times;
 }
 
@@ -159,30 +132,38 @@ std::int64_t train_until_evaluation(TimedJob& job, const TrainingOptions& option
       options.progress(step + 1, total);
     }
   }
-  const std::vector<std::int64_t> marks = job.take_marks();
-  PACELINE_CHECK_EQ(marks.size(), times.size() + 1);
+  const std::vector<std::int64_t> step_ns = times_between_marks(job);
+  PACELINE_CHECK_EQ(step_ns.size(), times.size());
   for (std::size_t i = 0; i < times.size(); ++i) {
     if (first + static_cast<int>(i) >= options.warmup) {
-      samples.step_ns.push_back(marks[i + 1] - marks[i]);
-      samples.window_ns += samples.step_ns.back();
+      samples.step_ns.push_back(step_ns[i]);
+      samples.window_ns += step_ns[i];
       add_step_phases(times[i], samples);
     }
   }
-  return marks.back();
+  return sum_of(step_ns);
 }
 
 }  // namespace
 
 records::RankSamples measure(TimedJob& job, const WindowOptions& options) {
-  MeasuredWindow window(job, options);
+  records::RankSamples samples;
   try {
-    return window.run();
+    run_window(job, options, samples);
   } catch (...) {  // a request to stop is no std::exception
     if (options.interrupted) {
-      options.interrupted(window.interrupted());
+      samples.step_ns = times_between_marks(job);
+      samples.window_ns = sum_of(samples.step_ns);
+      options.interrupted(std::move(samples));
     }
     throw;
   }
+  samples.step_ns = times_between_marks(job);
+  samples.flush_ns = samples.step_ns.back();
+  samples.step_ns.pop_back();
+  PACELINE_CHECK_EQ(samples.step_ns.size(), static_cast<std::size_t>(options.steps));
+  samples.window_ns = sum_of(samples.step_ns);
+  return samples;
 }
 
 int PairLayout::total_steps() const {
