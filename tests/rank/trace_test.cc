@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "paceline/rank/trace.h"
 
-#include <set>
 #include <string>
 #include <vector>
 
@@ -102,20 +101,6 @@ TEST(Trace, AnExchangeIsATransferOfTheBytesThatItSends) {
   EXPECT_EQ(spans[0].track, records::Track::kComm);
   EXPECT_EQ(spans[0].category, "transfer");
   EXPECT_EQ(spans[0].args.at("bytes"), 80);
-}
-
-TEST(Trace, CasesOfOneFileHaveNamesThatTellThemApart) {
-  std::vector<records::RunRecord> records(3);
-  records[0].configuration.strategy = "bsp";
-  records[1].configuration.strategy = "wfbp";
-  records[2].configuration.strategy = "wfbp";
-  records[2].configuration.batch_size = 7;
-  const auto names = names_of(records);
-  ASSERT_EQ(names.size(), 3U);
-  EXPECT_EQ(std::set<std::string>(names.begin(), names.end()).size(), 3U);
-  EXPECT_NE(names[0].find("bsp"), std::string::npos) << names[0];
-  EXPECT_EQ(names_of({records[0], records[0]}),
-            (std::vector<std::string>(2, names_of({records[0]})[0])));
 }
 
 }  // namespace

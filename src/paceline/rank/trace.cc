@@ -12,7 +12,6 @@
 #include "paceline/plan/cost.h"
 #include "paceline/plan/describe.h"
 #include "paceline/plan/wire_bytes.h"
-#include "paceline/report/cases.h"
 
 namespace paceline::records {
 
@@ -116,38 +115,20 @@ std::vector<records::Span> spans_from(const std::string& text) {
   return nlohmann::json::parse(text).get<std::vector<records::Span>>();
 }
 
-std::vector<std::string> names_of(const std::vector<records::RunRecord>& records) {
-  const std::vector<report::CaseRecords> cases = report::group_cases(records);
-  const std::vector<std::string> labels = report::unique_labels(cases);
-  std::map<const records::RunRecord*, std::string> of;
-  for (std::size_t i = 0; i < cases.size(); ++i) {
-    for (const records::RunRecord* run : cases[i].runs) {
-      of[run] = labels[i];
-    }
-  }
-  std::vector<std::string> names;
-  for (const records::RunRecord& record : records) {
-    names.push_back(of.at(&record));
-  }
-  return names;
-}
-
-std::map<int, std::string> by_rank(const std::vector<std::string>& hosts) {
-  std::map<int, std::string> names;
+CaseTraces::CaseTraces(std::string path, const std::vector<std::string>& hosts)
+    : path_(std::move(path)) {
   for (const std::string& host : hosts) {
-    names.emplace(static_cast<int>(names.size()), host);
+    names_.ranks.emplace(static_cast<int>(names_.ranks.size()), host);
   }
-  return names;
 }
 
-void CaseTraces::add(records::RunRecord whole, std::vector<records::Span> spans) {
+void CaseTraces::add(const std::string& title, std::vector<records::Span> spans) {
   for (records::Span& span : spans) {
-    span.section = static_cast<int>(cases_.size());
+    span.section = static_cast<int>(names_.sections.size());
     spans_.push_back(std::move(span));
   }
-  whole.ranks.clear();
-  cases_.push_back(std::move(whole));
-  records::write_trace_file(path_, spans_, {.ranks = hosts_, .sections = names_of(cases_)});
+  names_.sections.push_back(title);
+  records::write_trace_file(path_, spans_, names_);
 }
 
 }  // namespace paceline::rank

@@ -3,9 +3,7 @@
 
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "paceline/engines/collective_span.h"
@@ -13,7 +11,6 @@
 #include "paceline/plan/comm_plan.h"
 #include "paceline/plan/plan_input.h"
 #include "paceline/rank/window.h"
-#include "paceline/records/run_record.h"
 #include "paceline/records/trace.h"
 
 namespace paceline::rank {
@@ -38,26 +35,19 @@ std::string trace_path(const std::string& path, int run);
 std::string to_text(const std::vector<records::Span>& spans);
 std::vector<records::Span> spans_from(const std::string& text);
 
-/// Returns a name for each record's part of a trace: its case's label, which differs between cases.
-std::vector<std::string> names_of(const std::vector<records::RunRecord>& records);
-
-/// Returns the hosts' names by rank; `hosts` begins with rank 0.
-std::map<int, std::string> by_rank(const std::vector<std::string>& hosts);
-
 /// The trace file of one repetition, which rank 0 writes, with a section for each case.
 class CaseTraces {
  public:
-  CaseTraces(std::string path, const std::vector<std::string>& hosts)
-      : path_(std::move(path)), hosts_(by_rank(hosts)) {}
+  /// `hosts` has the hosts' names by rank.
+  CaseTraces(std::string path, const std::vector<std::string>& hosts);
 
-  /// Adds a case and writes the whole file anew, so that the file is complete after every case.
-  void add(records::RunRecord whole, std::vector<records::Span> spans);
+  /// Adds a case, and writes the whole file anew, so that the file is complete after every case.
+  void add(const std::string& title, std::vector<records::Span> spans);
 
  private:
   std::string path_;
-  std::map<int, std::string> hosts_;
-  std::vector<records::Span> spans_;       // of all cases, on rank 0's clock
-  std::vector<records::RunRecord> cases_;  // without samples
+  records::TraceNames names_;
+  std::vector<records::Span> spans_;  // of all cases, on rank 0's clock
 };
 
 }  // namespace paceline::rank

@@ -49,6 +49,8 @@ class TrainingCases final : public Workload {
   void perform(std::size_t index) override {
     const cases::Case& c = todo_[index];
     session_.context.heartbeat.set_role(c.role_of(world_.self.rank));
+    const auto title = fmt::format("[{}/{}] {} {} ({} ranks)", index + 1, todo_.size(), c.model,
+                                   c.label.empty() ? c.strategy : c.label, c.ranks);
     if (session_.is_rank_0()) {
       world_.store->set(kCurrentCaseKey, c.key());
     }
@@ -61,8 +63,6 @@ class TrainingCases final : public Workload {
     } else if (const auto it = estimate_.rejected.find(c.key()); it != estimate_.rejected.end()) {
       reject(c, it->second);
     } else if (world_.self.rank < cases::processes_of(c)) {
-      const auto title = fmt::format("[{}/{}] {} {} ({} ranks)", index + 1, todo_.size(), c.model,
-                                     c.label.empty() ? c.strategy : c.label, c.ranks);
       session_.progress.show(title);
       const auto progress = [&](int done, int total) {
         launch::throw_if_stop_requested();
@@ -74,7 +74,7 @@ class TrainingCases final : public Workload {
                                             : train(c, store, index, progress);
         session_.progress.clear();
         if (session_.is_rank_0()) {
-          collect(c, store, started_ns);
+          collect(c, store, title, started_ns);
         }
       });
       session_.progress.clear();
@@ -156,7 +156,8 @@ class TrainingCases final : public Workload {
   }
 
   // On rank 0: makes one record of all ranks' results, and adds their spans to the trace.
-  void collect(const cases::Case& c, launch::PrefixStore& store, std::int64_t started_ns) {
+  void collect(const cases::Case& c, launch::PrefixStore& store, const std::string& title,
+               std::int64_t started_ns) {
     records::RunRecord whole = gather_results(store, cases::processes_of(c));
     if (c.discard) {
       return;
@@ -182,7 +183,7 @@ class TrainingCases final : public Workload {
     }
     session_.hand_over(records::to_line(whole));
     if (!settings_.trace.empty() && !is_external(c)) {
-      traces_.add(whole, gather_spans(store, c.ranks, started_ns - began_ns_));
+      traces_.add(title, gather_spans(store, c.ranks, started_ns - began_ns_));
     }
   }
 
