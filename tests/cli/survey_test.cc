@@ -249,7 +249,7 @@ TEST_F(Survey, ACaseThatIsRejectedOnceItHasBegunIsAFailedOne) {
   }
 }
 
-TEST_F(Survey, ACaseThatDoesNotFitIsRejectedWithASmallerExperiment) {
+TEST_F(Survey, ACaseThatDoesNotFitIsRejected) {
   fs::create_directory(folder_ / "experiments");
   write("experiments/grid.toml",
         "replay = 'huge.json'\nranks = 2\nstrategy = 'bsp'\n"
@@ -266,8 +266,7 @@ TEST_F(Survey, ACaseThatDoesNotFitIsRejectedWithASmallerExperiment) {
   EXPECT_TRUE(outcome.err.starts_with("paceline: huge with batch 2 on 2 ranks needs more than "))
       << outcome.err;
   EXPECT_TRUE(
-      outcome.err.ends_with(" GB; use --replay FILE of a smaller network, or `paceline run "
-                            "grid --section small`.\n"))
+      outcome.err.ends_with(" GB; use fewer ranks, or a smaller network, batch or table.\n"))
       << outcome.err;
 }
 

@@ -145,17 +145,6 @@ std::vector<std::string> known_experiments(const std::vector<std::string>& roots
   return toml_names_in(roots, "experiments");
 }
 
-std::string smaller_experiment(const std::string& name, const std::vector<std::string>& roots) {
-  try {
-    const RawSettings raw = read_raw_settings(find_experiment(name, roots));
-    return std::ranges::find(raw.sections, kSmallSection) == raw.sections.end()
-               ? ""
-               : fmt::format("{} --section {}", name, kSmallSection);
-  } catch (const UsageError&) {
-    return "";
-  }
-}
-
 std::string find_experiment(const std::string& name, const std::vector<std::string>& roots) {
   std::error_code error;
   if (fs::is_regular_file(name, error)) {

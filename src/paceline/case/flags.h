@@ -55,10 +55,6 @@ std::string find_experiment(const std::string& name, const std::vector<std::stri
 /// The names of all files experiments/*.toml below `roots`, sorted.
 std::vector<std::string> known_experiments(const std::vector<std::string>& roots);
 
-/// Returns "survey --section small" for "survey" if that experiment has a section kSmallSection,
-/// else an empty text.
-std::string smaller_experiment(const std::string& name, const std::vector<std::string>& roots);
-
 /// The folders in which experiments are looked for: the current one, and those beside the program.
 std::vector<std::string> experiment_roots();
 

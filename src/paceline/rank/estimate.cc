@@ -14,7 +14,6 @@
 #include "paceline/base/error.h"
 #include "paceline/base/process.h"
 #include "paceline/base/text.h"
-#include "paceline/case/flags.h"
 #include "paceline/case/outside.h"
 #include "paceline/case/same.h"
 #include "paceline/case/tables.h"
@@ -28,6 +27,7 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Estimate, rejection, rejected, first_step_s)
 namespace {
 
 constexpr double kAskAboveSeconds = 30 * 60;
+
 // Returns the memory of a rank.  Two trainers are alive while steps without communication are
 // measured; in a replay the trainer without communication writes nothing.
 std::int64_t rank_memory_bytes(const cases::Case& c, const Probe& probe,
@@ -64,42 +64,21 @@ struct EstimateSum {
   std::int64_t memory_bytes = 0;  // of the rank that needs most
 };
 
-// Returns advice on how to change the case so that it needs less memory.
-std::string memory_advice(const cases::Case& c, std::int64_t ranks_that_fit,
-                          const std::string& experiment) {
-  std::string text = "use fewer ranks, a smaller --batch-size or --image-size";
-  if (c.has_tables()) {
-    text = fmt::format(
-        "use fewer --trainers or --servers, {}fewer --embeddings "
-        "or a smaller --embedding-dim",
-        c.model == "dlrm" ? "a smaller --batch-size, " : "");
-  }
-  if (!c.replay.empty()) {  // a replay's batch size is that of its profile
-    text = fmt::format("use {}--replay FILE of a smaller network",
-                       ranks_that_fit < 1
-                           ? ""
-                           : fmt::format("at most {} here, or ", counted(ranks_that_fit, "rank")));
-  }
-  const std::string smaller = cases::smaller_experiment(experiment, cases::experiment_roots());
-  return smaller.empty() ? text : fmt::format("{}, or `paceline run {}`", text, smaller);
-}
-
 // Returns why the case does not fit in memory, or an empty text.  `ranks` has the bytes of each
 // rank on this host.
 std::string memory_rejection(const cases::Case& c, const Probe& probe,
-                             const std::vector<std::int64_t>& ranks,
-                             const std::string& experiment) {
+                             const std::vector<std::int64_t>& ranks) {
   const std::int64_t memory = usable_memory_bytes();
   const std::int64_t needed = std::accumulate(ranks.begin(), ranks.end(), std::int64_t{0});
   if (c.device != "cpu" || cases::runs_external_program(c) || (probe.fits && needed <= memory)) {
     return "";
   }
-  return fmt::format("{}{} on {} needs {} {:.1f} GB on this host, which has {:.1f} GB; {}.",
-                     c.model,
-                     c.model == "hybrid" ? "" : fmt::format(" with batch {}", c.batch_size),
-                     counted(std::ssize(ranks), "rank"), probe.fits ? "about" : "more than",
-                     static_cast<double>(needed) * 1e-9, static_cast<double>(memory) * 1e-9,
-                     memory_advice(c, probe.fits ? memory / ranks.front() : 0, experiment));
+  return fmt::format(
+      "{}{} on {} needs {} {:.1f} GB on this host, which has {:.1f} GB; use fewer "
+      "ranks, or a smaller network, batch or table.",
+      c.model, c.model == "hybrid" ? "" : fmt::format(" with batch {}", c.batch_size),
+      counted(std::ssize(ranks), "rank"), probe.fits ? "about" : "more than",
+      static_cast<double>(needed) * 1e-9, static_cast<double>(memory) * 1e-9);
 }
 
 // Returns the estimate as text.  `runs` holds every run of a case; a repeated case counts as one
@@ -129,15 +108,13 @@ std::vector<cases::Case> largest_first(std::vector<cases::Case> cases) {
 
 // Returns why a case does not fit in memory, judged by its network's shape alone.  Returns an empty
 // text if the case may fit.
-std::string rejection_by_shape(const cases::Case& c, const engines::World& world,
-                               const std::string& experiment) {
+std::string rejection_by_shape(const cases::Case& c, const engines::World& world) {
   const std::int64_t least = least_memory_bytes(c);
   const int here = std::min(c.ranks, world.self.local_world);
   return least * here <= usable_memory_bytes()
              ? ""
              : memory_rejection(c, {.fits = false},
-                                std::vector<std::int64_t>(static_cast<std::size_t>(here), least),
-                                experiment);
+                                std::vector<std::int64_t>(static_cast<std::size_t>(here), least));
 }
 
 // Estimates the cases of a job one by one, on rank 0.
@@ -183,15 +160,14 @@ class Estimator {
     if (const auto known = found_.rejected.find(c.key()); known != found_.rejected.end()) {
       return known->second;
     }
-    const std::string& experiment = options_.settings.name;
-    if (std::string why = rejection_by_shape(c, world_, experiment); !why.empty()) {
+    if (std::string why = rejection_by_shape(c, world_); !why.empty()) {
       return why;
     }
     const Probe& probe = probe_of(c);
     const int here = std::min(c.ranks, world_.self.local_world);
     const PlannedCase planned = probe.fits ? plan_case(c, probe.shape) : PlannedCase{};
     const auto of_ranks = memory_bytes_by_rank(c, probe, planned, here);
-    std::string why = memory_rejection(c, probe, of_ranks, experiment);
+    std::string why = memory_rejection(c, probe, of_ranks);
     if (why.empty()) {
       why = planned.rejection;
     }
