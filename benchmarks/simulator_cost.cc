@@ -131,7 +131,7 @@ void closed_forms() {
     for (int i = 0; i < kCount; ++i) {
       const cluster::Group group{2 + i % 1000, 1 + i % 100, 8};
       sum += cluster::alone(
-          cluster::staged_cost({plan::Pattern::kAllReduce, std::int64_t{4} * i, group}, machine),
+          cluster::collective_cost({plan::Pattern::kAllReduce, std::int64_t{4} * i, group}, machine),
           group, machine);
     }
   });

@@ -55,7 +55,7 @@ NcclChoice choice(const Machine& machine, std::int64_t bytes, plan::Rank hosts =
 
 double seconds(const Machine& machine, std::int64_t bytes, const Group& group) {
   return plan::seconds_of(
-      alone(staged_cost({plan::Pattern::kAllReduce, bytes, group}, machine), group, machine));
+      alone(collective_cost({plan::Pattern::kAllReduce, bytes, group}, machine), group, machine));
 }
 
 TEST(Nccl, RingOfLlByItsOwnFormula) {
@@ -159,7 +159,7 @@ TEST(Nccl, ABroadcastTakesEveryHopOfItsRing) {
       const NcclTuning& tuning = *machine.nccl;
       const double least_us = 7.0 * hosts * tuning.device_hop_us[0][protocol] +
                               (hosts - 1.0) * tuning.network_hop_us[0][protocol];
-      EXPECT_GE(plan::seconds_of(found.stage.latency), least_us * 1e-6) << hosts << " " << bytes;
+      EXPECT_GE(plan::seconds_of(found.cost.latency), least_us * 1e-6) << hosts << " " << bytes;
     }
   }
   // Base and one hop of LL128 or Simple and the bytes are all that NCCL counts.
@@ -327,13 +327,13 @@ TEST(Nccl, TakesCalibratedConstantsForTheTimeAndNotForTheChoice) {
   EXPECT_EQ(after.protocol, before.protocol);
   EXPECT_EQ(after.model_us, before.model_us);
   // A ring of LL: 10 us, and 14 hops of 2 us.
-  EXPECT_EQ(after.stage.latency, 38'000'000);
+  EXPECT_EQ(after.cost.latency, 38'000'000);
   EXPECT_TRUE(launch_is_calibrated(false, calibrated));
   EXPECT_FALSE(launch_is_calibrated(true, calibrated));
   // Ring and Simple, at half of the line.
   const NcclChoice large = choice(calibrated, 1 << 30);
   EXPECT_EQ(large.protocol, NcclProtocol::kSimple);
-  EXPECT_EQ(large.stage.limit_bytes_per_s, 150'000'000'000);
+  EXPECT_EQ(large.cost.limit_bytes_per_s, 150'000'000'000);
 }
 
 // A latency that NCCL's constants hold becomes none at all, and never less.
@@ -341,7 +341,7 @@ TEST(Nccl, HasNoLatencyBelowZero) {
   Cluster cluster = nodes_of("A100-SXM4-80GB", 300e9);
   cluster.links[0].calibration = LinkCalibration{
       .engine = "nccl", .base_ps = 0, .hop_ps = 0, .from_bytes = 1, .to_bytes = 1, .ranks = {8}};
-  EXPECT_EQ(choice(machine_for(cluster), 32768).stage.latency, 0);
+  EXPECT_EQ(choice(machine_for(cluster), 32768).cost.latency, 0);
 }
 
 }  // namespace

@@ -141,7 +141,7 @@ TEST(Fits, OfMessagesMayBeFasterThanAnyLink) {
                    .ranks = 2,
                    .line = {{{.alpha = 0, .beta_ps_per_byte = 1e-9}}},
                    .error_percent = {}}};
-  EXPECT_EQ(cluster::message_stage(4096, true, machine).limit_bytes_per_s,
+  EXPECT_EQ(cluster::message_cost(4096, true, machine).limit_bytes_per_s,
             std::numeric_limits<std::int64_t>::max());
 }
 

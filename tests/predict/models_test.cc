@@ -29,7 +29,7 @@ cluster::Machine two_speeds(cluster::Algorithm algorithm) {
 
 plan::Picoseconds time_of(cluster::Algorithm algorithm, const cluster::Group& group) {
   const cluster::Machine machine = two_speeds(algorithm);
-  return cluster::alone(cluster::staged_cost({plan::Pattern::kAllReduce, 8000, group}, machine),
+  return cluster::alone(cluster::collective_cost({plan::Pattern::kAllReduce, 8000, group}, machine),
                         group, machine);
 }
 
@@ -47,8 +47,9 @@ TEST(Models, DeclineByHand) {
   cluster::Machine machine = two_speeds(cluster::Algorithm::kRing);
   machine.network.decline = 0.5;
   const auto time = [&](const cluster::Group& group) {
-    return cluster::alone(cluster::staged_cost({plan::Pattern::kAllReduce, 8000, group}, machine),
-                          group, machine);
+    return cluster::alone(
+        cluster::collective_cost({plan::Pattern::kAllReduce, 8000, group}, machine), group,
+        machine);
   };
   EXPECT_EQ(time(kHost), 6 * kUs + 12 * kUs);
   EXPECT_EQ(time(kTwoHosts), 14 * 10 * kUs + 28 * kUs);
@@ -70,7 +71,7 @@ TEST(Models, MeasuredFollowsItsPieces) {
                    .error_percent = {}}};
   const auto time = [&](std::int64_t bytes) {
     return cluster::alone(
-        cluster::staged_cost({plan::Pattern::kAllReduce, bytes, kTwoHosts}, machine), kTwoHosts,
+        cluster::collective_cost({plan::Pattern::kAllReduce, bytes, kTwoHosts}, machine), kTwoHosts,
         machine);
   };
   EXPECT_EQ(time(4000), 5 * kUs + 16 * kUs);
@@ -101,7 +102,8 @@ TEST(Models, MeasuredTimesAreNotThoseOfARing) {
     cluster::Machine machine = two_speeds(cluster::Algorithm::kMeasured);
     machine.network.sharing = sharing;
     machine.fits = fast_fits();
-    const auto cost = cluster::staged_cost({plan::Pattern::kAllReduce, 3072, kTwoHosts}, machine);
+    const auto cost =
+        cluster::collective_cost({plan::Pattern::kAllReduce, 3072, kTwoHosts}, machine);
     // 10 us and 1 ns a byte; a ring of 8 would move 5376 bytes at 0.5 bytes/ns.
     const plan::Picoseconds measured = 10 * kUs + 3'072'000;
     EXPECT_NEAR(static_cast<double>(cluster::alone(cost, kTwoHosts, machine)),
@@ -122,8 +124,9 @@ TEST(Models, BetweenMeasuredRanksTimesAreLinearInTheirLogarithm) {
   const auto time = [&](plan::Rank ranks, std::int64_t bytes) {
     const cluster::Group group{
         .ranks = ranks, .hosts = (ranks + 3) / 4, .ranks_on_fullest_host = 4};
-    return static_cast<double>(cluster::alone(
-        cluster::staged_cost({plan::Pattern::kAllReduce, bytes, group}, machine), group, machine));
+    return static_cast<double>(
+        cluster::alone(cluster::collective_cost({plan::Pattern::kAllReduce, bytes, group}, machine),
+                       group, machine));
   };
   for (const std::int64_t bytes : {64, 8000, 1'000'000}) {
     const double least = time(8, bytes), most = time(16, bytes);
@@ -143,8 +146,9 @@ TEST(Models, OutsideTheMeasuredSizesTimesFollowTheModel) {
   const auto time = [&](std::int64_t bytes, cluster::Algorithm algorithm) {
     cluster::Machine of = machine;
     of.algorithm = algorithm;
-    return static_cast<double>(cluster::alone(
-        cluster::staged_cost({plan::Pattern::kAllReduce, bytes, kTwoHosts}, of), kTwoHosts, of));
+    return static_cast<double>(
+        cluster::alone(cluster::collective_cost({plan::Pattern::kAllReduce, bytes, kTwoHosts}, of),
+                       kTwoHosts, of));
   };
   for (const auto& [bytes, nearest] : {std::pair{1 << 10, 1 << 20}, {1 << 24, 1 << 21}}) {
     EXPECT_NEAR(
@@ -170,7 +174,7 @@ TEST(Models, ExecutedEqualsClosedForm) {
         costs.machine.network.sharing = sharing;
         costs.machine.network.full_duplex = full;
         const plan::Picoseconds expected = cluster::alone(
-            cluster::staged_cost({plan::Pattern::kAllReduce, 3072, kTwoHosts}, costs.machine),
+            cluster::collective_cost({plan::Pattern::kAllReduce, 3072, kTwoHosts}, costs.machine),
             kTwoHosts, costs.machine);
         EXPECT_EQ(simulator::simulate(*simulator::planner_of("bsp"), input, costs).step,
                   90 * kUs + expected);

@@ -86,7 +86,7 @@ TEST(EventQueue, StartsAnewWhenCleared) {
   queue.push(5, EventKind::kFlow, 1);
   queue.clear();
   EXPECT_TRUE(queue.empty());
-  EXPECT_EQ(queue.push(5, EventKind::kStage, 2), 0U);
+  EXPECT_EQ(queue.push(5, EventKind::kLatency, 2), 0U);
   EXPECT_EQ(queue.pop().index(), 2U);
   EXPECT_TRUE(queue.empty());
 }

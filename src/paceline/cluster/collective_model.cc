@@ -16,23 +16,25 @@ std::int64_t rate_per_unit_weight(std::int64_t bytes_per_s, std::int64_t weight)
                      : std::max<std::int64_t>(1, bytes_per_s * kWeightOne / weight);
 }
 
-/// Returns how often a stage's bytes, which are both sent and received, cross a link of this kind:
-/// twice if one link carries both directions, else once.
+/// Returns how often a transfer's bytes, which are both sent and received, cross a link of this
+/// kind: twice if one link carries both directions, else once.
 std::int64_t crossings(const LinkModel& link) { return 2 / link.links(); }
 
-/// Returns the weight of a stage on one network link.  On a medium that all hosts share, the bytes
-/// of each host cross once.  If each device has its own card, the cards of a host divide its bytes.
-std::int64_t network_weight(const Stage& stage, const Group& group, const LinkModel& network) {
+/// Returns the weight of a transfer on one network link.  On a medium that all hosts share, the
+/// bytes of each host cross once.  If each device has its own card, the cards of a host divide its
+/// bytes.
+std::int64_t network_weight(const TransferCost& cost, const Group& group,
+                            const LinkModel& network) {
   switch (network.sharing) {
     case cluster::LinkSharing::kAll:
-      return stage.network_weight * group.hosts;
+      return cost.network_weight * group.hosts;
     case cluster::LinkSharing::kDevice:
-      return (stage.network_weight + group.ranks_on_fullest_host - 1) /
-             group.ranks_on_fullest_host * crossings(network);
+      return (cost.network_weight + group.ranks_on_fullest_host - 1) / group.ranks_on_fullest_host *
+             crossings(network);
     case cluster::LinkSharing::kHost:
       break;
   }
-  return stage.network_weight * crossings(network);
+  return cost.network_weight * crossings(network);
 }
 
 /// Returns the network's rate, in bytes/s, for a collective among `hosts` hosts; the slowest of
@@ -43,7 +45,7 @@ std::int64_t declined_bytes_per_s(const LinkModel& network, plan::Rank hosts) {
                       std::pow(static_cast<double>(hosts) / 2, -network.decline)));
 }
 
-StagedCost cost_without_decline(const CollectiveCall& call, const Machine& machine) {
+TransferCost cost_without_decline(const CollectiveCall& call, const Machine& machine) {
   switch (machine.algorithm) {
     case Algorithm::kRing:
       return ring_cost(call, machine);
@@ -53,7 +55,7 @@ StagedCost cost_without_decline(const CollectiveCall& call, const Machine& machi
       return measured_cost(call, machine);
     case Algorithm::kNccl:
     case Algorithm::kNcclCollNet:
-      return nccl_cost(call, machine);
+      return nccl_choice(call, machine).cost;
   }
   return {};
 }
@@ -77,46 +79,37 @@ std::int64_t network_ring_bytes_per_s(const Group& group, const Machine& machine
   return rate_per_unit_weight(rate, network_weight({}, group, machine.network));
 }
 
-StagedCost staged_cost(const CollectiveCall& call, const Machine& machine) {
+std::optional<TransferCost> collective_cost(const CollectiveCall& call, const Machine& machine) {
   if (call.group.ranks <= 1) {
-    return {};
+    return std::nullopt;
   }
-  StagedCost staged_cost = cost_without_decline(call, machine);
+  TransferCost cost = cost_without_decline(call, machine);
   if (machine.link_rates_only) {
-    for (Stage& stage : staged_cost.stages) {
-      stage = without_latency_and_limit(stage);
-    }
-    return staged_cost;
+    return without_latency_and_limit(cost);
   }
-  if (machine.network.decline > 0 && call.group.hosts > 2 &&
+  if (machine.network.decline > 0 && call.group.hosts > 2 && cost.network_weight > 0 &&
       measured_fit(call, machine) == nullptr) {
     const std::int64_t rate = declined_bytes_per_s(machine.network, call.group.hosts);
-    for (int i = 0; i < staged_cost.count; ++i) {
-      Stage& stage = staged_cost.stages[static_cast<std::size_t>(i)];
-      if (stage.network_weight > 0) {
-        stage.limit_bytes_per_s = std::min(
-            stage.limit_bytes_per_s,
-            rate_per_unit_weight(rate, network_weight(stage, call.group, machine.network)));
-      }
-    }
+    cost.limit_bytes_per_s =
+        std::min(cost.limit_bytes_per_s,
+                 rate_per_unit_weight(rate, network_weight(cost, call.group, machine.network)));
   }
-  return staged_cost;
+  return cost;
 }
 
-plan::Picoseconds alone(const StagedCost& staged_cost, const Group& group, const Machine& machine) {
-  plan::Picoseconds total = 0;
-  for (int i = 0; i < staged_cost.count; ++i) {
-    const Stage& stage = staged_cost.stages[static_cast<std::size_t>(i)];
-    const std::int64_t rate = std::min(
-        {stage.limit_bytes_per_s,
-         rate_per_unit_weight(machine.device.bytes_per_s,
-                              stage.device_weight * members_per_device_link(group, machine) *
-                                  crossings(machine.device)),
-         rate_per_unit_weight(machine.network.bytes_per_s,
-                              network_weight(stage, group, machine.network))});
-    total += stage.latency + plan::wire_time(stage.bytes, rate);
+plan::Picoseconds alone(const std::optional<TransferCost>& cost, const Group& group,
+                        const Machine& machine) {
+  if (!cost) {
+    return 0;
   }
-  return total;
+  const std::int64_t rate =
+      std::min({cost->limit_bytes_per_s,
+                rate_per_unit_weight(machine.device.bytes_per_s,
+                                     cost->device_weight * members_per_device_link(group, machine) *
+                                         crossings(machine.device)),
+                rate_per_unit_weight(machine.network.bytes_per_s,
+                                     network_weight(*cost, group, machine.network))});
+  return cost->latency + plan::wire_time(cost->bytes, rate);
 }
 
 }  // namespace paceline::cluster

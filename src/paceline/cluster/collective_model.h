@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <string_view>
 
 #include "paceline/cluster/machine.h"
@@ -27,10 +27,10 @@ struct CollectiveCall {
   Group group;
 };
 
-/// A part of a transfer: after its latency, its bytes flow through the device link of every member
-/// and, if they leave the host, through the network link of every host.  A weight is the number of
-/// times that `bytes` cross such a link, in units of 1 / kWeightOne.
-struct Stage {
+/// The cost of a transfer: after its latency, its bytes flow through the device link of every
+/// member and, if they leave the host, through the network link of every host.  A weight is the
+/// number of times that `bytes` cross such a link, in units of 1 / kWeightOne.
+struct TransferCost {
   plan::Picoseconds latency = 0;
   std::int64_t bytes = 0;
   std::int64_t device_weight = kWeightOne;
@@ -38,34 +38,22 @@ struct Stage {
   std::int64_t limit_bytes_per_s = std::numeric_limits<std::int64_t>::max();
 };
 
-/// Returns the stage without latency and limit: only the rates of the links determine its time.
-constexpr Stage without_latency_and_limit(Stage stage) {
-  stage.latency = 0;
-  stage.limit_bytes_per_s = std::numeric_limits<std::int64_t>::max();
-  return stage;
+/// Returns the cost without latency and limit: only the rates of the links determine its time.
+constexpr TransferCost without_latency_and_limit(TransferCost cost) {
+  cost.latency = 0;
+  cost.limit_bytes_per_s = std::numeric_limits<std::int64_t>::max();
+  return cost;
 }
 
-/// The stage of a transfer.  It has none if the transfer takes no time.
-struct StagedCost {
-  std::array<Stage, 1> stages;
-  int count = 0;
+/// Returns the cost of a collective under the machine's algorithm on an otherwise idle machine.
+/// Empty for a collective of one rank, which takes no time.
+std::optional<TransferCost> collective_cost(const CollectiveCall& call, const Machine& machine);
 
-  void add(const Stage& stage) {
-    stages[static_cast<std::size_t>(count)] = stage;
-    ++count;
-  }
-};
-
-/// Returns the cost of a collective under the machine's algorithm on an otherwise idle machine.  A
-/// collective of one rank takes no time.
-StagedCost staged_cost(const CollectiveCall& call, const Machine& machine);
-
-/// The cost by each algorithm.  Each function has its own file, which states the formula, the units
-/// and the source.
-StagedCost ring_cost(const CollectiveCall& call, const Machine& machine);
-StagedCost tree_cost(const CollectiveCall& call, const Machine& machine);
-StagedCost measured_cost(const CollectiveCall& call, const Machine& machine);
-StagedCost nccl_cost(const CollectiveCall& call, const Machine& machine);
+/// The cost by each algorithm, for several ranks.  Each function has its own file, which states the
+/// formula, the units and the source.
+TransferCost ring_cost(const CollectiveCall& call, const Machine& machine);
+TransferCost tree_cost(const CollectiveCall& call, const Machine& machine);
+TransferCost measured_cost(const CollectiveCall& call, const Machine& machine);
 
 /// Returns the rate, in bytes/s, of a ring.  The first function counts only device links, each of
 /// which the flow crosses once per member; the second only network links, once per host.
@@ -77,7 +65,7 @@ struct NcclChoice {
   NcclAlgorithm algorithm{};
   NcclProtocol protocol{};
   double model_us = 0;  // predicted microseconds; NCCL chooses the smallest
-  Stage stage{};        // expected cost, see cluster/nccl.cc
+  TransferCost cost{};  // expected cost, see cluster/nccl.cc
 };
 
 /// Returns the algorithm and protocol with the smallest time in NCCL's model.
@@ -87,8 +75,8 @@ NcclChoice nccl_choice(const CollectiveCall& call, const Machine& machine);
 /// a calibrated base latency.  Such a latency includes the launch from the host.
 bool launch_is_calibrated(bool several_hosts, const Machine& machine);
 
-/// Returns the stage of a message sent by ncclSend and ncclRecv.
-Stage nccl_message_stage(std::int64_t bytes, bool remote, const Machine& machine);
+/// Returns the cost of a message sent by ncclSend and ncclRecv.
+TransferCost nccl_message_cost(std::int64_t bytes, bool remote, const Machine& machine);
 
 /// Returns the fit that predicts the call: a fit of the call's operation, of the links between its
 /// members, and of the nearest number of ranks.  cluster/measured.cc says what other numbers of
@@ -98,7 +86,7 @@ const cluster::LinkFit* measured_fit(const CollectiveCall& call, const Machine& 
 
 /// Returns the cost of a message between two ranks, if nothing else uses the machine, without
 /// software costs.  `remote`: the ranks are on different hosts.
-Stage message_stage(std::int64_t bytes, bool remote, const Machine& machine);
+TransferCost message_cost(std::int64_t bytes, bool remote, const Machine& machine);
 
 /// Returns the fit that predicts a message, whatever the collectives' algorithm, or null.  The fit
 /// includes software costs.
@@ -131,8 +119,9 @@ constexpr std::int64_t fixed_point_weight(std::int64_t part, std::int64_t whole)
   return whole == 0 ? 0 : (part * kWeightOne + whole - 1) / whole;
 }
 
-/// Returns the time of a staged cost on an otherwise idle machine: for each stage, its latency plus
-/// its bytes over the lowest of the rate limit, the device link's rate and the network link's rate.
-plan::Picoseconds alone(const StagedCost& staged_cost, const Group& group, const Machine& machine);
+/// Returns the time of a transfer on an otherwise idle machine: its latency plus its bytes over the
+/// lowest of the rate limit, the device link's rate and the network link's rate; 0 without a cost.
+plan::Picoseconds alone(const std::optional<TransferCost>& cost, const Group& group,
+                        const Machine& machine);
 
 }  // namespace paceline::cluster

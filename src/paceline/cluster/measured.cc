@@ -105,7 +105,7 @@ double model_ratio(const CollectiveCall& call, const LinkFit& fit, std::int64_t 
   const Machine model = without_fits(machine);
   const auto time = [&](std::int64_t size, const Group& group) {
     const CollectiveCall asked{call.pattern, size, group};
-    return static_cast<double>(alone(staged_cost(asked, model), group, model));
+    return static_cast<double>(alone(collective_cost(asked, model), group, model));
   };
   const Group& group = fit.ranks == call.group.ranks ? call.group : measured_group(fit, call.group);
   const double measured = time(bytes, group);
@@ -169,26 +169,25 @@ std::int64_t weight_at_limit(std::int64_t rate, std::int64_t limit, std::int64_t
 /// trees move fewer bytes than a ring, so the flow takes at most the capacity of a link that its
 /// own rate needs: alone on the links, it takes the measured time.  Hockney, Parallel Computing
 /// 1994, doi:10.1016/S0167-8191(06)80021-9.
-StagedCost measured_cost(const CollectiveCall& call, const Machine& machine) {
+TransferCost measured_cost(const CollectiveCall& call, const Machine& machine) {
   const cluster::LinkFit* fit = measured_fit(call, machine);
   if (fit == nullptr) {
-    return staged_cost(call, without_fits(machine));
+    return *collective_cost(call, without_fits(machine));
   }
   const Terms terms = measured_terms(call, *fit, machine);
-  StagedCost staged_cost = ring_cost(call, machine);
-  Stage& stage = staged_cost.stages[0];
-  stage.latency = std::llround(terms.start);
-  stage.limit_bytes_per_s = limit_bytes_per_s_of(terms.transfer * 1e-12, stage.bytes);
-  if (stage.limit_bytes_per_s < std::numeric_limits<std::int64_t>::max()) {
-    stage.device_weight =
-        weight_at_limit(device_ring_bytes_per_s(call.group, machine), stage.limit_bytes_per_s, 1);
-    if (stage.network_weight > 0) {
-      stage.network_weight =
-          weight_at_limit(network_ring_bytes_per_s(call.group, machine), stage.limit_bytes_per_s,
+  TransferCost cost = ring_cost(call, machine);
+  cost.latency = std::llround(terms.start);
+  cost.limit_bytes_per_s = limit_bytes_per_s_of(terms.transfer * 1e-12, cost.bytes);
+  if (cost.limit_bytes_per_s < std::numeric_limits<std::int64_t>::max()) {
+    cost.device_weight =
+        weight_at_limit(device_ring_bytes_per_s(call.group, machine), cost.limit_bytes_per_s, 1);
+    if (cost.network_weight > 0) {
+      cost.network_weight =
+          weight_at_limit(network_ring_bytes_per_s(call.group, machine), cost.limit_bytes_per_s,
                           call.group.ranks_on_fullest_host);
     }
   }
-  return staged_cost;
+  return cost;
 }
 
 }  // namespace paceline::cluster

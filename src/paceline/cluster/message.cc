@@ -24,28 +24,28 @@ namespace {
 /// latency is alpha, by pieces of S, and one flow gets at most 1 / beta: a single connection, such
 /// as a TCP flow, may be slower than the card.  Hockney, Parallel Computing 1994,
 /// doi:10.1016/S0167-8191(06)80021-9.
-Stage full_stage(std::int64_t bytes, bool remote, const Machine& machine) {
+TransferCost full_cost(std::int64_t bytes, bool remote, const Machine& machine) {
   const cluster::LinkFit* fit = message_fit(remote, machine);
   if (fit == nullptr && uses_nccl_model(machine.algorithm)) {
-    return nccl_message_stage(bytes, remote, machine);
+    return nccl_message_cost(bytes, remote, machine);
   }
-  Stage stage{.latency = remote ? machine.network.latency : machine.device.latency,
-              .bytes = bytes,
-              .network_weight = remote ? kWeightOne : 0};
+  TransferCost cost{.latency = remote ? machine.network.latency : machine.device.latency,
+                    .bytes = bytes,
+                    .network_weight = remote ? kWeightOne : 0};
   if (fit != nullptr) {
     const plan::AlphaBetaPiece& piece = piece_of(*fit, bytes);
-    stage.latency = piece.alpha;
-    stage.limit_bytes_per_s =
+    cost.latency = piece.alpha;
+    cost.limit_bytes_per_s =
         limit_bytes_per_s_of(piece.beta_ps_per_byte * 1e-12 * static_cast<double>(bytes), bytes);
   }
-  return stage;
+  return cost;
 }
 
 }  // namespace
 
-Stage message_stage(std::int64_t bytes, bool remote, const Machine& machine) {
-  const Stage stage = full_stage(bytes, remote, machine);
-  return machine.link_rates_only ? without_latency_and_limit(stage) : stage;
+TransferCost message_cost(std::int64_t bytes, bool remote, const Machine& machine) {
+  const TransferCost cost = full_cost(bytes, remote, machine);
+  return machine.link_rates_only ? without_latency_and_limit(cost) : cost;
 }
 
 }  // namespace paceline::cluster

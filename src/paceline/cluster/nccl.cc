@@ -249,7 +249,7 @@ double nvls_chunk(const ModelInputs& fabric) {
   return together * chunk;
 }
 
-Stage make_stage(double us, double bytes, double seconds) {
+TransferCost make_cost(double us, double bytes, double seconds) {
   constexpr double kUnlimited = 1e15;
   const double rate = seconds > 0 ? bytes / seconds : kUnlimited;
   return {.latency = plan::picoseconds_of(us * 1e-6),
@@ -263,7 +263,7 @@ Stage make_stage(double us, double bytes, double seconds) {
 /// own part: (L+1)/L S in each direction for an all-reduce, at the rate that NVLS achieves on
 /// NVLink.  Between hosts a tree carries 2(H-1)/H S.  The second half follows the first by one
 /// chunk.
-Stage nvls_stage(const ModelInputs& fabric, double us) {
+TransferCost nvls_cost(const ModelInputs& fabric, double us) {
   const double carried =
       fabric.bytes() * (fabric.all_reduce() ? (fabric.local + 1) / fabric.local : 1);
   const double rate = fabric.inside * fabric.tuning.nvls_share * kGiga;
@@ -273,27 +273,27 @@ Stage nvls_stage(const ModelInputs& fabric, double us) {
   const double behind = fabric.bytes() > 0 && fabric.all_reduce()
                             ? std::min(1.0, nvls_chunk(fabric) / fabric.bytes()) * seconds
                             : 0;
-  Stage stage = make_stage(us + behind * 1e6, carried, seconds);
-  stage.network_weight = fixed_point_weight(std::llround(leaving), std::llround(carried));
-  return stage;
+  TransferCost cost = make_cost(us + behind * 1e6, carried, seconds);
+  cost.network_weight = fixed_point_weight(std::llround(leaving), std::llround(carried));
+  return cost;
 }
 
-Stage expected(const ModelInputs& fabric, Algo algorithm, Proto protocol) {
+TransferCost expected(const ModelInputs& fabric, Algo algorithm, Proto protocol) {
   const double us = latency_us(fabric, algorithm, protocol);
   if (algorithm == Algo::kNvls || algorithm == Algo::kNvlsTree) {
-    return nvls_stage(fabric, us);
+    return nvls_cost(fabric, us);
   }
   const CollectiveCall& call = fabric.call;
-  Stage stage = make_stage(
+  TransferCost cost = make_cost(
       us, static_cast<double>(plan::wire_bytes(call.pattern, call.bytes, call.group.ranks)),
       fabric.bytes() / (payload_gb_per_s(fabric, algorithm, protocol) * kGiga));
   const bool summed = algorithm == Algo::kCollNetDirect || algorithm == Algo::kCollNetChain;
   if (summed) {  // by the switches: each host sends its data once
-    stage.network_weight = fixed_point_weight(call.bytes, stage.bytes);
+    cost.network_weight = fixed_point_weight(call.bytes, cost.bytes);
   } else if (!fabric.one_host()) {
-    stage.network_weight = kWeightOne;
+    cost.network_weight = kWeightOne;
   }
-  return stage;
+  return cost;
 }
 
 }  // namespace
@@ -312,7 +312,7 @@ Stage expected(const ModelInputs& fabric, Algo algorithm, Proto protocol) {
 ///
 /// The pair with the smallest time is chosen, as NCCL chooses.  NCCL does not know of a
 /// calibration, so calibrated constants apply only to the expected time of the chosen pair.  For
-/// NVLS, this time serves the choice only; nvls_stage() computes the expected time.  For the choice
+/// NVLS, this time serves the choice only; nvls_cost() computes the expected time.  For the choice
 /// NCCL counts one hop of a ring's broadcast; the expected time has all P-1 hops, because the ring
 /// passes the data from rank to rank.
 /// NVIDIA/nccl v2.30.7, src/graph/tuning.cc, ncclTopoGetAlgoTime.
@@ -332,14 +332,8 @@ NcclChoice nccl_choice(const CollectiveCall& call, const Machine& machine) {
       }
     }
   }
-  best->stage = expected(fabric_of(call, machine, false), best->algorithm, best->protocol);
+  best->cost = expected(fabric_of(call, machine, false), best->algorithm, best->protocol);
   return *best;
-}
-
-StagedCost nccl_cost(const CollectiveCall& call, const Machine& machine) {
-  StagedCost staged_cost;
-  staged_cost.add(nccl_choice(call, machine).stage);
-  return staged_cost;
 }
 
 bool launch_is_calibrated(bool several_hosts, const Machine& machine) {
@@ -353,7 +347,7 @@ bool launch_is_calibrated(bool several_hosts, const Machine& machine) {
 
 /// A message takes one hop.  NCCL uses LL, at half of the achieved rate, for up to 16 KiB, and
 /// Simple for larger messages.
-Stage nccl_message_stage(std::int64_t bytes, bool remote, const Machine& machine) {
+TransferCost nccl_message_cost(std::int64_t bytes, bool remote, const Machine& machine) {
   constexpr std::int64_t kMostOfLl = 16384;
   const NcclTuning& tuning = tuning_of(machine);
   const bool ll = bytes <= kMostOfLl;
@@ -365,10 +359,10 @@ Stage nccl_message_stage(std::int64_t bytes, bool remote, const Machine& machine
                link.extra_us);
   const double rate = (ll ? 0.5 : 1) * link.share * static_cast<double>(line.bytes_per_s);
   const auto payload = static_cast<double>(bytes);
-  Stage stage =
-      make_stage(base_us(tuning, link, Algo::kRing, protocol) + hop, payload, payload / rate);
-  stage.network_weight = remote ? kWeightOne : 0;
-  return stage;
+  TransferCost cost =
+      make_cost(base_us(tuning, link, Algo::kRing, protocol) + hop, payload, payload / rate);
+  cost.network_weight = remote ? kWeightOne : 0;
+  return cost;
 }
 
 }  // namespace paceline::cluster

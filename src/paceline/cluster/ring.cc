@@ -14,14 +14,12 @@ namespace paceline::cluster {
 ///   t = hops * latency + bytes / min(device rate, network rate of a host)
 ///
 /// Patarasuk and Yuan, JPDC 2009, doi:10.1016/j.jpdc.2008.09.002, section 4.
-StagedCost ring_cost(const CollectiveCall& call, const Machine& machine) {
+TransferCost ring_cost(const CollectiveCall& call, const Machine& machine) {
   const std::int64_t ranks = call.group.ranks;
   const std::int64_t hops = call.pattern == plan::Pattern::kAllReduce ? 2 * (ranks - 1) : ranks - 1;
-  StagedCost staged_cost;
-  staged_cost.add({.latency = hops * hop(call.group, machine),
-                   .bytes = plan::wire_bytes(call.pattern, call.bytes, ranks),
-                   .network_weight = call.group.hosts > 1 ? kWeightOne : 0});
-  return staged_cost;
+  return {.latency = hops * hop(call.group, machine),
+          .bytes = plan::wire_bytes(call.pattern, call.bytes, ranks),
+          .network_weight = call.group.hosts > 1 ? kWeightOne : 0};
 }
 
 }  // namespace paceline::cluster

@@ -16,16 +16,14 @@ namespace paceline::cluster {
 /// chain the members of each host.  Two complementary trees would move 2 S over an inner host's
 /// link instead of the ring's 2(P-1)/P S, and take time to fill: Sanders, Speck and Traff, Parallel
 /// Computing 2009, doi:10.1016/j.parco.2009.09.001.
-StagedCost tree_cost(const CollectiveCall& call, const Machine& machine) {
+TransferCost tree_cost(const CollectiveCall& call, const Machine& machine) {
   const std::int64_t passes = call.pattern == plan::Pattern::kAllReduce ? 2 : 1;
   const plan::Picoseconds one_pass =
       log2_up(call.group.hosts) * machine.network.latency +
       (call.group.ranks_on_fullest_host - 1) * machine.device.latency;
-  StagedCost staged_cost;
-  staged_cost.add({.latency = passes * one_pass,
-                   .bytes = plan::wire_bytes(call.pattern, call.bytes, call.group.ranks),
-                   .network_weight = call.group.hosts > 1 ? kWeightOne : 0});
-  return staged_cost;
+  return {.latency = passes * one_pass,
+          .bytes = plan::wire_bytes(call.pattern, call.bytes, call.group.ranks),
+          .network_weight = call.group.hosts > 1 ? kWeightOne : 0};
 }
 
 }  // namespace paceline::cluster

@@ -15,8 +15,8 @@ double collective_s(const cluster::CollectiveCall& call, const cluster::Machine&
   const plan::Picoseconds start = included ? 0
                                            : software.issue + software.collective +
                                                  call.group.ranks * software.collective_per_rank;
-  return plan::seconds_of(start +
-                          cluster::alone(cluster::staged_cost(call, machine), call.group, machine));
+  return plan::seconds_of(
+      start + cluster::alone(cluster::collective_cost(call, machine), call.group, machine));
 }
 
 double least_possible_s(const cluster::CollectiveCall& call, const cluster::Cluster& cluster) {

@@ -20,9 +20,8 @@ namespace {
 constexpr double kGiga = 1e9;
 
 double message_seconds(std::int64_t bytes, const cluster::Machine& machine) {
-  cluster::StagedCost staged_cost;
-  staged_cost.add(cluster::message_stage(bytes, true, machine));
-  return plan::seconds_of(cluster::alone(staged_cost, {.ranks = 2, .hosts = 2}, machine));
+  return plan::seconds_of(cluster::alone(cluster::message_cost(bytes, true, machine),
+                                         {.ranks = 2, .hosts = 2}, machine));
 }
 
 /// Returns which messages the machine's fit times differently than in the validated range, as text;

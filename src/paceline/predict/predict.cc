@@ -195,7 +195,7 @@ SimulatedJob simulate_bound(const PredictRequest& request, const strategies::Str
   SimulatedJob bound = simulate_until_steady(request, strategy, input, costs, jobs);
   std::optional<SimulatedJob> engine;
   try {
-    engine = simulate_engine(request, strategy, input, of_engine, jobs);
+    engine.emplace(simulate_engine(request, strategy, input, of_engine, jobs));
   } catch (const UsageError&) {
     return bound;
   }
@@ -207,12 +207,12 @@ SimulatedJob simulate_bound(const PredictRequest& request, const strategies::Str
 }
 
 /// Simulates the job without communication.
-StepsWithoutCommunication run_alone(Prediction& prediction) {
+simulator::Simulator run_alone(Prediction& prediction) {
   simulator::Simulator simulator(*prediction.job);
   simulator::Costs free = prediction.costs;
   free.free_communication = true;
   prediction.compute_only = simulator.run(free);
-  return steps_without_communication(*prediction.job, simulator, prediction.compute_only);
+  return simulator;
 }
 
 cluster::Group world_of(const plan::PlanInput& input) {
@@ -381,7 +381,7 @@ Prediction predict(const PredictRequest& request, bool with_spans) {
   prediction.times = std::move(times);
   prediction.bound = bound_of(*prediction.job, costs);
   prediction.bar = error_bar_of(request, costs.machine);
-  const StepsWithoutCommunication alone = run_alone(prediction);
+  const simulator::Simulator alone = run_alone(prediction);
   prediction.record = record_of(*prediction.job, simulator, prediction.times, alone,
                                 case_of(request, costed, *prediction.job));
   name_hosts(request, prediction);

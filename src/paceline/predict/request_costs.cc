@@ -138,7 +138,8 @@ plan::AlphaBeta alpha_beta_of(const cluster::Machine& machine,
   constexpr std::int64_t kMuch = 64 << 20;
   const auto line = [&](plan::Pattern pattern) {
     const auto time = [&](std::int64_t bytes) {
-      return cluster::alone(cluster::staged_cost({pattern, bytes, group}, machine), group, machine);
+      return cluster::alone(cluster::collective_cost({pattern, bytes, group}, machine), group,
+                            machine);
     };
     // Most collectives of a plan start while ranks compute.
     const plan::Picoseconds asked =

@@ -64,20 +64,9 @@ plan::Rank training_ranks(const simulator::Job& job) {
   return count;
 }
 
-StepsWithoutCommunication steps_without_communication(const simulator::Job& job,
-                                                      const simulator::Simulator& simulator,
-                                                      const simulator::StepTimes& times) {
-  StepsWithoutCommunication alone{.window = times.window};
-  for (const simulator::Actor& actor : job.actors) {
-    alone.steps.push_back(actor.trains ? simulator.step_times_of(actor)
-                                       : std::vector<plan::Picoseconds>{});
-  }
-  return alone;
-}
-
 records::RunRecord record_of(const simulator::Job& job, const simulator::Simulator& simulator,
                              const simulator::StepTimes& times,
-                             const StepsWithoutCommunication& compute_only,
+                             const simulator::Simulator& compute_only,
                              const cases::Case& configuration) {
   records::RunRecord record;
   record.source = records::Source::kPredicted;
@@ -91,10 +80,10 @@ records::RunRecord record_of(const simulator::Job& job, const simulator::Simulat
       continue;
     }
     by_actor.back() = samples_of(phases_of(job, simulator, actor), times.window, configuration);
-    const auto& alone = compute_only.steps[by_actor.size() - 1];
+    const std::vector<plan::Picoseconds> alone = compute_only.step_times_of(actor);
     for (std::size_t k = 0; k < static_cast<std::size_t>(configuration.steps); ++k) {
       by_actor.back().compute_only_step_ns.push_back(
-          ns(alone[sample(k, alone.size(), compute_only.window)]));
+          ns(alone[sample(k, alone.size(), compute_only.window())]));
     }
     by_actor.back().flush_ns = ns(times.flush);
     by_actor.back().device = configuration.device;

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <vector>
-
 #include "paceline/predict/bound.h"
 #include "paceline/predict/error_bar.h"
 #include "paceline/records/run_record.h"
@@ -23,23 +21,13 @@ inline constexpr plan::Rank kMostRecorded = 1024;
 /// so this keeps a record below about 1 GB.
 inline constexpr std::int64_t kMostSamples = 5'000'000;
 
-/// The single steps of every actor in a run without communication.
-struct StepsWithoutCommunication {
-  std::vector<std::vector<plan::Picoseconds>> steps{};
-  plan::Step window = 1;  // as in StepTimes
-};
-
-StepsWithoutCommunication steps_without_communication(const simulator::Job& job,
-                                                      const simulator::Simulator& simulator,
-                                                      const simulator::StepTimes& times);
-
 /// Converts the last run of `simulator` to the form of every other record: samples per rank and
 /// step, phases, planned bytes.  The samples are the last `times.window` steps, repeated until
-/// there are `configuration.steps`.  `compute_only` is the same job's run without communication,
-/// sampled in the same way.
+/// there are `configuration.steps`.  The last run of `compute_only` is that of the same job without
+/// communication, sampled in the same way.
 records::RunRecord record_of(const simulator::Job& job, const simulator::Simulator& simulator,
                              const simulator::StepTimes& times,
-                             const StepsWithoutCommunication& compute_only,
+                             const simulator::Simulator& compute_only,
                              const cases::Case& configuration);
 
 /// Returns the number of the job's ranks that compute, including those that are not simulated.

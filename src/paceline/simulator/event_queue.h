@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <array>
-#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <vector>
 
@@ -11,7 +12,7 @@
 
 namespace paceline::simulator {
 
-enum class EventKind : std::uint8_t { kModelWork, kKernel, kIssued, kStage, kFlow };
+enum class EventKind : std::uint8_t { kModelWork, kKernel, kIssued, kLatency, kFlow };
 
 struct Event {
   plan::Picoseconds time = 0;
@@ -28,8 +29,7 @@ struct Event {
 /// event but a run: a linked list of events of one time, in the order in which they were pushed.  A
 /// hash table by time has the newest runs.  An event is appended to the run of its time if the
 /// table has that run; otherwise the event begins a new run.  Two runs of one time are ordered by
-/// their first events.  Each node of the heap has four children, so that a removal visits few cache
-/// lines.
+/// their first events.
 class EventQueue {
  public:
   bool empty() const { return heap_.empty(); }
@@ -51,7 +51,8 @@ class EventQueue {
     if (open.time == time) {
       links_[open.last].next = link;
     } else {
-      rise({time, sequence, link});
+      heap_.push_back({time, sequence, link});
+      std::push_heap(heap_.begin(), heap_.end(), std::greater<>());
       open.time = time;
     }
     open.last = link;
@@ -67,7 +68,8 @@ class EventQueue {
     if (link.next == kNone) {
       AppendableRun& open = appendable_run_at(run.time);
       open.time = open.last == at ? kNever : open.time;
-      remove_root();
+      std::pop_heap(heap_.begin(), heap_.end(), std::greater<>());
+      heap_.pop_back();
     }
     link.next = free_;
     free_ = at;
@@ -85,8 +87,8 @@ class EventQueue {
     std::uint32_t sequence = 0;  // of the first event pushed to the run
     std::uint32_t first = 0;     // index of the first event's link
 
-    friend bool operator<(const Run& a, const Run& b) {
-      return a.time != b.time ? a.time < b.time : a.sequence < b.sequence;
+    friend bool operator>(const Run& a, const Run& b) {
+      return a.time != b.time ? a.time > b.time : a.sequence > b.sequence;
     }
   };
   struct Link {
@@ -112,50 +114,6 @@ class EventQueue {
     free_ = links_[at].next;
     links_[at] = link;
     return at;
-  }
-
-  void rise(const Run& run) {
-    std::size_t hole = heap_.size();
-    heap_.push_back(run);
-    while (hole > 0) {
-      const std::size_t parent = (hole - 1) / 4;
-      if (!(run < heap_[parent])) {
-        break;
-      }
-      heap_[hole] = heap_[parent];
-      hole = parent;
-    }
-    heap_[hole] = run;
-  }
-
-  void remove_root() {
-    const Run last = heap_.back();
-    heap_.pop_back();
-    const std::size_t size = heap_.size();
-    if (size > 0) {
-      heap_[sink(size, last)] = last;
-    }
-  }
-
-  /// The position for `run` after the root is removed.
-  std::size_t sink(std::size_t size, const Run& run) {
-    std::size_t hole = 0;
-    while (true) {
-      const std::size_t child = 4 * hole + 1;
-      if (child >= size) {
-        return hole;
-      }
-      std::size_t least = child;
-      const std::size_t end = child + 4 < size ? child + 4 : size;
-      for (std::size_t i = child + 1; i < end; ++i) {
-        least = heap_[i] < heap_[least] ? i : least;
-      }
-      if (!(heap_[least] < run)) {
-        return hole;
-      }
-      heap_[hole] = heap_[least];
-      hole = least;
-    }
   }
 
   std::vector<Run> heap_;

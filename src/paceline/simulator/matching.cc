@@ -2,13 +2,14 @@
 #include "paceline/simulator/matching.h"
 
 #include <algorithm>
+#include <set>
+#include <tuple>
 
 #include "paceline/base/error.h"
 #include "paceline/base/ranks_per_host.h"
 #include "paceline/plan/cost.h"
 #include "paceline/plan/describe.h"
 #include "paceline/plan/plan_world.h"
-#include "paceline/simulator/messages.h"
 
 namespace paceline::simulator {
 
@@ -37,9 +38,11 @@ void Matching::add() {
       }
     }
   }
-  add_messages();
+  for (const Messages::MatchedTransfer& found : Messages(programs_, job_).find()) {
+    put(found);
+  }
   set_queue_leaders();
-  finish();
+  index_transfers();
 }
 
 std::int32_t Matching::collective_shape(const cluster::CollectiveCall& call) {
@@ -104,7 +107,7 @@ void Matching::add_collective(std::uint32_t actor, std::uint32_t item, std::size
   const auto& work = std::get<plan::Collective>(mine.op(item).work);
   const MatchedGroup& matched = group_of(actor, work.on);
   const auto id = static_cast<TransferId>(job_.transfers.size());
-  std::set<ItemId> items;
+  Messages::MatchedTransfer found;
   for (const MemberClass& part : matched.parts) {
     // Members of the actor's own class are represented by the actor itself.
     const RankProgram& theirs = part.actor == actor ? mine : programs_.of(part.member);
@@ -119,37 +122,35 @@ void Matching::add_collective(std::uint32_t actor, std::uint32_t item, std::size
              "member");
     }
     collectives_.emplace(std::pair(part.actor, *other_item), id);
-    items.insert(job_.actors[part.actor].first + *other_item);
+    found.items.insert(job_.actors[part.actor].first + *other_item);
   }
-  const Transfer transfer{
+  found.transfer = {
       .queue = matched.queue,
       .shape = collective_shape({.pattern = work.pattern,
                                  .bytes = plan::payload_bytes(mine.setup, mine.op(item)),
                                  .group = matched.group})};
-  items_of_.push_back(std::move(items));
-  device_ends_.emplace_back();
-  network_ends_.emplace_back();
-  add_collective_ends(matched);
-  job_.transfers.push_back(transfer);
+  add_collective_ends(matched, found);
+  put(found);
 }
 
 /// Adds one endpoint in each direction per device and, if the communicator has members on several
 /// hosts, per class of hosts.  If `count_on_host` members of a rank class belong to one such
 /// collective, then the class's ranks on the host take part in (their number / `count_on_host`) of
 /// them at once.
-void Matching::add_collective_ends(const MatchedGroup& matched) {
+void Matching::add_collective_ends(const MatchedGroup& matched,
+                                   Messages::MatchedTransfer& found) const {
   std::set<std::uint32_t> hosts;
   for (const MemberClass& part : matched.parts) {
     const Actor& actor = job_.actors[part.actor];
     const bool first_on_host = hosts.insert(actor.host).second;
     for (const bool out : {true, false}) {
-      device_ends_.back().push_back({.actor = part.actor,
-                                     .host = actor.host,
-                                     .out = out,
-                                     .flows = 1,
-                                     .count_on_host = actor.count_on_host});
+      found.device_ends.push_back({.actor = part.actor,
+                                   .host = actor.host,
+                                   .out = out,
+                                   .flows = 1,
+                                   .count_on_host = actor.count_on_host});
       if (matched.group.hosts > 1) {
-        network_ends_.back().push_back(
+        found.network_ends.push_back(
             {.actor = part.actor,
              .host = actor.host,
              .out = out,
@@ -160,15 +161,6 @@ void Matching::add_collective_ends(const MatchedGroup& matched) {
              .all = actor.represented_ranks / part.members * matched.group.hosts});
       }
     }
-  }
-}
-
-void Matching::add_messages() {
-  for (Messages::MatchedTransfer& found : Messages(programs_, job_).find()) {
-    job_.transfers.push_back(found.transfer);
-    items_of_.emplace_back(found.items.begin(), found.items.end());
-    device_ends_.push_back(std::move(found.device_ends));
-    network_ends_.push_back(std::move(found.network_ends));
   }
 }
 
@@ -198,24 +190,24 @@ std::uint32_t Matching::queue_of(std::uint32_t actor, plan::CommunicatorId on) c
   return *found;
 }
 
-void Matching::finish() {
-  for (TransferId id = 0; id < job_.transfers.size(); ++id) {
-    Transfer& transfer = job_.transfers[id];
-    transfer.first_item = static_cast<std::uint32_t>(job_.participants.size());
-    transfer.items = static_cast<std::uint32_t>(items_of_[id].size());
-    for (const ItemId item : items_of_[id]) {
-      job_.participants.push_back(item);
-      transfers_of_[item].insert(id);
-    }
-    transfer.first_device_end = static_cast<std::uint32_t>(job_.device_ends.size());
-    transfer.device_ends = static_cast<std::uint32_t>(device_ends_[id].size());
-    job_.device_ends.insert(job_.device_ends.end(), device_ends_[id].begin(),
-                            device_ends_[id].end());
-    transfer.first_network_end = static_cast<std::uint32_t>(job_.network_ends.size());
-    transfer.network_ends = static_cast<std::uint32_t>(network_ends_[id].size());
-    job_.network_ends.insert(job_.network_ends.end(), network_ends_[id].begin(),
-                             network_ends_[id].end());
+/// Adds the transfer to the job.
+void Matching::put(const Messages::MatchedTransfer& found) {
+  Transfer transfer = found.transfer;
+  const auto append = [](auto& all, const auto& more, std::uint32_t& first, std::uint32_t& count) {
+    first = static_cast<std::uint32_t>(all.size());
+    count = static_cast<std::uint32_t>(more.size());
+    all.insert(all.end(), more.begin(), more.end());
+  };
+  append(job_.participants, found.items, transfer.first_item, transfer.items);
+  append(job_.device_ends, found.device_ends, transfer.first_device_end, transfer.device_ends);
+  append(job_.network_ends, found.network_ends, transfer.first_network_end, transfer.network_ends);
+  for (const ItemId item : found.items) {
+    transfers_of_[item].push_back(static_cast<TransferId>(job_.transfers.size()));
   }
+  job_.transfers.push_back(transfer);
+}
+
+void Matching::index_transfers() {
   for (std::size_t i = 0; i < job_.items.size(); ++i) {
     job_.items[i].first_transfer = static_cast<std::uint32_t>(job_.transfers_by_item.size());
     job_.items[i].transfers = static_cast<std::int32_t>(transfers_of_[i].size());

@@ -4,12 +4,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
-#include <set>
-#include <tuple>
 #include <utility>
 #include <vector>
 
 #include "paceline/simulator/job.h"
+#include "paceline/simulator/messages.h"
 #include "paceline/simulator/rank_program.h"
 
 namespace paceline::simulator {
@@ -39,12 +38,12 @@ class Matching {
   };
 
   void add_collective(std::uint32_t actor, std::uint32_t item, std::size_t n);
-  void add_messages();
   const MatchedGroup& group_of(std::uint32_t actor, plan::CommunicatorId on);
-  void add_collective_ends(const MatchedGroup& matched);
+  void add_collective_ends(const MatchedGroup& matched, Messages::MatchedTransfer& found) const;
   void set_queue_leaders();
   std::uint32_t queue_of(std::uint32_t actor, plan::CommunicatorId on) const;
-  void finish();
+  void put(const Messages::MatchedTransfer& found);
+  void index_transfers();
 
   std::int32_t host_of(plan::Rank rank) const;
   std::int32_t collective_shape(const cluster::CollectiveCall& call);
@@ -54,10 +53,7 @@ class Matching {
   Job& job_;
   std::map<std::pair<std::uint32_t, plan::CommunicatorId>, MatchedGroup> groups_;
   std::map<std::pair<std::uint32_t, std::uint32_t>, TransferId> collectives_;
-  std::vector<std::set<ItemId>> items_of_;           // by transfer
-  std::vector<std::set<TransferId>> transfers_of_;   // by item
-  std::vector<std::vector<DeviceEnd>> device_ends_;  // by transfer
-  std::vector<std::vector<NetworkEnd>> network_ends_;
+  std::vector<std::vector<TransferId>> transfers_of_;  // by item
 };
 
 }  // namespace paceline::simulator

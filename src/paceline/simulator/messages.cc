@@ -2,7 +2,6 @@
 #include "paceline/simulator/messages.h"
 
 #include <algorithm>
-#include <set>
 
 #include <fmt/format.h>
 
@@ -92,12 +91,10 @@ Messages::MatchedTransfer Messages::found(const std::vector<ExchangeEntry>& slot
   found.transfer.queue = channel_of(first);
   found.transfer.shape = shape_of(first, slots);
   const bool remote = job_.message_shapes[static_cast<std::size_t>(found.transfer.shape)].remote;
-  std::set<ItemId> items;
   for (const ExchangeEntry& slot : slots) {
-    items.insert(job_.actors[slot.actor].first + slot.item);
+    found.items.insert(job_.actors[slot.actor].first + slot.item);
     add_end(slot, remote, found);
   }
-  found.items.assign(items.begin(), items.end());
   return found;
 }
 

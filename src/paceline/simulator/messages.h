@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <set>
 #include <tuple>
 #include <vector>
 
@@ -23,7 +24,7 @@ class Messages {
  public:
   struct MatchedTransfer {
     Transfer transfer;
-    std::vector<ItemId> items;
+    std::set<ItemId> items;
     std::vector<DeviceEnd> device_ends;
     std::vector<NetworkEnd> network_ends;
   };

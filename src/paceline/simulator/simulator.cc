@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 
 #include "paceline/base/error.h"
 #include "paceline/plan/kernel_traits.h"
-#include "paceline/simulator/simulator_state.h"
+#include "paceline/simulator/simulate.h"
 
 namespace paceline::simulator {
 namespace {
@@ -18,7 +19,7 @@ std::int64_t fixed_point_speed(double share) {
 /// Finds the optimizer's kernels that run after ready model work: those for which no communication
 /// of the same step waits.  In sharded updates and parameter averaging, communication waits for the
 /// update.
-void Simulator::State::find_updates() {
+void Simulator::find_updates() {
   const auto size = static_cast<ItemId>(job_.items.size() - 1);
   std::vector<char> leads(size, 0);
   yields_.assign(size, 0);
@@ -42,7 +43,7 @@ void Simulator::State::find_updates() {
   }
 }
 
-Simulator::State::State(const Job& job) : job_(job) {
+Simulator::Simulator(const Job& job) : job_(job) {
   PACELINE_CHECK(job.items.size() < (1U << 29U));
   PACELINE_CHECK(job.transfers.size() < (1U << 29U));
   for (std::size_t i = 0; i + 1 < job.items.size(); ++i) {
@@ -76,14 +77,14 @@ Simulator::State::State(const Job& job) : job_(job) {
   find_updates();
 }
 
-void Simulator::State::reset() {
+void Simulator::reset() {
   const auto steps = static_cast<std::size_t>(job_.options.steps);
   events_.clear();
   network_.reset(capacities_);
   now_ = 0;
   item_ = fresh_item_;
-  item_intervals.assign(item_.size(), {});
-  transfer_intervals.assign(job_.transfers.size(), {});
+  item_intervals_.assign(item_.size(), {});
+  transfer_intervals_.assign(job_.transfers.size(), {});
   actors_.assign(job_.actors.size(), {});
   for (std::size_t a = 0; a < actors_.size(); ++a) {
     actors_[a].next_in_order = job_.actors[a].first;
@@ -91,10 +92,8 @@ void Simulator::State::reset() {
   computing_.assign(actors_.size(), 0);
   queues_ = fresh_queues_;
   transfer_queues_.assign(job_.transfer_queues, {});
-  transfer_.assign(job_.transfers.size(), {});
-  for (std::size_t t = 0; t < transfer_.size(); ++t) {
-    transfer_[t].absent = job_.transfers[t].items;
-  }
+  absent_.clear();
+  std::ranges::transform(job_.transfers, std::back_inserter(absent_), &Transfer::items);
   dirty_actors_.clear();
   dirty_transfer_queues_.clear();
   left_in_step_.assign(steps, 0);
@@ -107,7 +106,7 @@ void Simulator::State::reset() {
   steady_ = false;
 }
 
-StepTimes Simulator::State::run(const Costs& costs) {
+StepTimes Simulator::run(const Costs& costs) {
   set_costs(costs);
   reset();
   for (ItemId id = 0; id < item_.size(); ++id) {
@@ -129,7 +128,7 @@ StepTimes Simulator::State::run(const Costs& costs) {
   return result();
 }
 
-void Simulator::State::handle(const Event& event) {
+void Simulator::handle(const Event& event) {
   switch (event.kind()) {
     case EventKind::kModelWork:
     case EventKind::kKernel: {
@@ -150,34 +149,33 @@ void Simulator::State::handle(const Event& event) {
       issued(event.index());
       break;
     }
-    case EventKind::kStage:
+    case EventKind::kLatency:
       start_flow(event.index());
       break;
     case EventKind::kFlow: {
       cluster::FairShare::Flow& flow = network_.flow(event.index());
       if (flow.active && flow.event == event.sequence) {
         network_.end(event.index());
-        end_stage(flow.owner);
+        end_transfer(flow.owner);
       }
       break;
     }
   }
 }
 
-void Simulator::State::complete(ItemId id) {
-  item_intervals[id].end = now_;
+void Simulator::complete(ItemId id) {
+  item_intervals_[id].end = now_;
   for (const ItemId later : job_.dependents_of(id)) {
     if (--item_[later].waits == 0) {
       ready(later);
     }
   }
-  const std::int32_t step = job_.items[id].step;
-  if (--left_in_step_[static_cast<std::size_t>(step)] == 0) {
-    step_ended(step);
+  if (--left_in_step_[static_cast<std::size_t>(job_.items[id].step)] == 0) {
+    step_ended();
   }
 }
 
-void Simulator::State::ready(ItemId id) {
+void Simulator::ready(ItemId id) {
   const Item& item = job_.items[id];
   item_[id].ready = true;
   ActorState& actor = actors_[item.actor];
@@ -206,14 +204,14 @@ void Simulator::State::ready(ItemId id) {
   }
 }
 
-void Simulator::State::touch(std::uint32_t actor) {
+void Simulator::touch(std::uint32_t actor) {
   if (!actors_[actor].dirty) {
     actors_[actor].dirty = true;
     dirty_actors_.push_back(actor);
   }
 }
 
-void Simulator::State::start(RunningOp& lane, ItemId id, EventKind kind) {
+void Simulator::start(RunningOp& lane, ItemId id, EventKind kind) {
   const Item& item = job_.items[id];
   PACELINE_CHECK(!lane.busy);
   plan::Picoseconds duration = duration_of(item);
@@ -226,12 +224,12 @@ void Simulator::State::start(RunningOp& lane, ItemId id, EventKind kind) {
   lane.since = now_;
   lane.left = plan::Int128{duration} * (varies_ ? cluster::kWeightOne : 1);
   lane.speed = varies_ ? cluster::kWeightOne : 1;
-  item_intervals[id].begin = now_;
+  item_intervals_[id].begin = now_;
   lane.event = events_.push(plan::later(now_, duration), kind, id);
 }
 
 /// Continues the remaining part of model work at another speed.
-void Simulator::State::set_model_speed(RunningOp& model, std::int64_t speed) {
+void Simulator::set_model_speed(RunningOp& model, std::int64_t speed) {
   if (!model.busy || model.speed == speed) {
     return;
   }
@@ -244,7 +242,7 @@ void Simulator::State::set_model_speed(RunningOp& model, std::int64_t speed) {
 }
 
 /// Starts everything that may start now.
-void Simulator::State::start_all_possible() {
+void Simulator::start_all_possible() {
   while (!dirty_actors_.empty() || !dirty_transfer_queues_.empty()) {
     for (const std::uint32_t actor : take(dirty_actors_)) {
       actors_[actor].dirty = false;
@@ -264,7 +262,7 @@ void Simulator::State::start_all_possible() {
 
 /// Empties a list and returns its elements in ascending order, so that the order of events does not
 /// affect the result.
-const std::vector<std::uint32_t>& Simulator::State::take(std::vector<std::uint32_t>& dirty) {
+const std::vector<std::uint32_t>& Simulator::take(std::vector<std::uint32_t>& dirty) {
   settling_.clear();
   settling_.swap(dirty);
   if (!std::ranges::is_sorted(settling_)) {
@@ -273,7 +271,7 @@ const std::vector<std::uint32_t>& Simulator::State::take(std::vector<std::uint32
   return settling_;
 }
 
-void Simulator::State::start_kernel(ActorState& state, OrderedIdQueue& ready) {
+void Simulator::start_kernel(ActorState& state, OrderedIdQueue& ready) {
   const ItemId id = ready.top().second;
   ready.pop();
   start(state.kernel, id, EventKind::kKernel);
@@ -281,7 +279,7 @@ void Simulator::State::start_kernel(ActorState& state, OrderedIdQueue& ready) {
 
 /// Starts the next op of a device: first kernels that communication waits for, then model work,
 /// then updates.
-void Simulator::State::start_next_device_op(ActorState& state) {
+void Simulator::start_next_device_op(ActorState& state) {
   if (state.kernel.busy || state.model.busy) {
     return;
   }
@@ -296,7 +294,7 @@ void Simulator::State::start_next_device_op(ActorState& state) {
   }
 }
 
-void Simulator::State::start_actor_ops(std::uint32_t actor) {
+void Simulator::start_actor_ops(std::uint32_t actor) {
   ActorState& state = actors_[actor];
   if (costs_.software.kernels_on_device) {
     start_next_device_op(state);
@@ -308,7 +306,7 @@ void Simulator::State::start_actor_ops(std::uint32_t actor) {
 }
 
 /// Sets the speeds of a rank's compute and device link, which slow each other down.
-void Simulator::State::update_speeds(std::uint32_t actor) {
+void Simulator::update_speeds(std::uint32_t actor) {
   ActorState& state = actors_[actor];
   const cluster::Interference& lost = costs_.machine.interference;
   const bool now_computes = state.model.busy;
@@ -325,7 +323,7 @@ void Simulator::State::update_speeds(std::uint32_t actor) {
 }
 
 /// Sets the rate of a device link.  A bus that devices share is slower while any of them computes.
-void Simulator::State::update_device_link_rate(std::uint32_t actor, bool computes) {
+void Simulator::update_device_link_rate(std::uint32_t actor, bool computes) {
   const cluster::LinkModel& device = costs_.machine.device;
   const std::uint32_t link =
       device.sharing == cluster::LinkSharing::kDevice ? actor : job_.actors[actor].host;

@@ -7,7 +7,7 @@
 #include "paceline/base/random.h"
 #include "paceline/plan/kernel_traits.h"
 #include "paceline/plan/profile.h"
-#include "paceline/simulator/simulator_state.h"
+#include "paceline/simulator/simulate.h"
 
 namespace paceline::simulator {
 namespace {
@@ -49,7 +49,7 @@ bool same_layout(const cluster::Machine& a, const cluster::Machine& b) {
 
 }  // namespace
 
-void Simulator::State::set_costs(const Costs& costs) {
+void Simulator::set_costs(const Costs& costs) {
   cluster::check_costs(costs.machine, costs.software);
   plan::check_profile(job_.input.model, costs.profile);
   const bool folds = job_.classes.world() > static_cast<plan::Rank>(job_.actors.size());
@@ -67,7 +67,7 @@ void Simulator::State::set_costs(const Costs& costs) {
   set_transfer_costs();
 }
 
-void Simulator::State::set_links() {
+void Simulator::set_links() {
   const cluster::Machine& machine = costs_.machine;
   const auto hosts = static_cast<std::size_t>(job_.classes.host_classes);
   const std::size_t actors = job_.actors.size();
@@ -81,7 +81,7 @@ void Simulator::State::set_links() {
   }
 }
 
-void Simulator::State::set_loads() {
+void Simulator::set_loads() {
   const cluster::Machine& machine = costs_.machine;
   linked_ = machine;
   loads_.clear();
@@ -112,7 +112,7 @@ void Simulator::State::set_loads() {
 }
 
 /// Whether each host class copies messages at a limited rate: only hosts with model work do.
-std::vector<bool> Simulator::State::copying_hosts() const {
+std::vector<bool> Simulator::copying_hosts() const {
   std::vector<bool> copying(static_cast<std::size_t>(job_.classes.host_classes));
   if (costs_.machine.copies_bytes_per_s > 0) {
     for (const Actor& actor : job_.actors) {
@@ -122,7 +122,7 @@ std::vector<bool> Simulator::State::copying_hosts() const {
   return copying;
 }
 
-Simulator::State::TransferLoad Simulator::State::network_load(const NetworkEnd& end) const {
+Simulator::TransferLoad Simulator::network_load(const NetworkEnd& end) const {
   const cluster::LinkModel& network = costs_.machine.network;
   TransferLoad load{.link = network_links_ + link_index(network, end.actor, end.host, end.out),
                     .device = false};
@@ -141,27 +141,26 @@ Simulator::State::TransferLoad Simulator::State::network_load(const NetworkEnd& 
   return load;
 }
 
-void Simulator::State::set_transfer_costs() {
+void Simulator::set_transfer_costs() {
   const cluster::Machine& machine = costs_.machine;
   const cluster::SoftwareCosts& software = costs_.software;
   collective_costs_.clear();
   for (const cluster::CollectiveCall& call : job_.collective_shapes) {
-    collective_costs_.push_back(costs_.free_communication ? cluster::StagedCost{}
-                                                          : cluster::staged_cost(call, machine));
-    if (collective_costs_.back().count > 0 && cluster::measured_fit(call, machine) == nullptr) {
-      collective_costs_.back().stages[0].latency +=
-          software.collective + call.group.ranks * software.collective_per_rank;
+    auto& cost = collective_costs_.emplace_back();
+    if (!costs_.free_communication) {
+      cost = cluster::collective_cost(call, machine);
+    }
+    if (cost && cluster::measured_fit(call, machine) == nullptr) {
+      cost->latency += software.collective + call.group.ranks * software.collective_per_rank;
     }
   }
   message_costs_.clear();
   for (const MessageShape& shape : job_.message_shapes) {
-    message_costs_.emplace_back();
+    auto& cost = message_costs_.emplace_back();
     if (!costs_.free_communication) {
-      cluster::Stage stage = cluster::message_stage(shape.bytes, shape.remote, machine);
-      if (cluster::message_fit(shape.remote, machine) == nullptr) {
-        stage.latency += software.message;
-      }
-      message_costs_.back().add(stage);
+      cost = cluster::message_cost(shape.bytes, shape.remote, machine);
+      cost->latency +=
+          cluster::message_fit(shape.remote, machine) == nullptr ? software.message : 0;
     }
   }
   kernel_times_.clear();
@@ -170,7 +169,7 @@ void Simulator::State::set_transfer_costs() {
   }
 }
 
-plan::Picoseconds Simulator::State::kernel_time(const KernelShape& shape) const {
+plan::Picoseconds Simulator::kernel_time(const KernelShape& shape) const {
   const plan::KernelTraits* traits = plan::find_kernel_traits(shape.name);
   if (traits != nullptr && traits->aliases) {
     return 0;
@@ -191,7 +190,7 @@ plan::Picoseconds Simulator::State::kernel_time(const KernelShape& shape) const 
 }
 
 /// The noise factor of a rank's step: log-normal, and sometimes multiplied by that of a straggler.
-double Simulator::State::noise(const Actor& actor, std::int32_t step) const {
+double Simulator::noise(const Actor& actor, std::int32_t step) const {
   const cluster::Noise& noise = costs_.machine.noise;
   double factor = 1;
   Random random(noise.seed, static_cast<std::uint64_t>(actor.rank));
@@ -206,7 +205,7 @@ double Simulator::State::noise(const Actor& actor, std::int32_t step) const {
   return factor;
 }
 
-plan::Picoseconds Simulator::State::duration_of(const Item& item) const {
+plan::Picoseconds Simulator::duration_of(const Item& item) const {
   const auto subject = static_cast<std::size_t>(item.subject);
   if (item.kind == ItemKind::kKernel) {
     return kernel_times_[subject];

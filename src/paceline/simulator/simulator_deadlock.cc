@@ -5,14 +5,14 @@
 #include "paceline/plan/deadlock.h"
 #include "paceline/plan/plan_world.h"
 #include "paceline/simulator/rank_program.h"
-#include "paceline/simulator/simulator_state.h"
+#include "paceline/simulator/simulate.h"
 
 namespace paceline::simulator {
 
 /// Returns the item that must be issued or must end before a ready communication item can be
 /// issued: an item that comes first in program order or in its communicator's order, or an item in
 /// flight that uses up the credit.  Empty if the item waits for the choice of the leader's queue.
-std::optional<ItemId> Simulator::State::op_required_before(ItemId id) const {
+std::optional<ItemId> Simulator::op_required_before(ItemId id) const {
   const Item& item = job_.items[id];
   const auto queue = static_cast<std::uint32_t>(item.queue);
   const std::vector<ItemId>& items = job_.queues[queue].items;
@@ -27,7 +27,7 @@ std::optional<ItemId> Simulator::State::op_required_before(ItemId id) const {
     return items[static_cast<std::size_t>(*ahead)];
   }
   const auto in_flight = [&](ItemId other) {
-    return item_[other].issued && item_intervals[other].end < 0 && job_.items[other].bytes > 0;
+    return item_[other].issued && item_intervals_[other].end < 0 && job_.items[other].bytes > 0;
   };
   if (queues_[queue].is_held_by_credit(item.number)) {
     return *std::ranges::find_if(items, in_flight);
@@ -37,13 +37,13 @@ std::optional<ItemId> Simulator::State::op_required_before(ItemId id) const {
 
 /// Returns the item for which an unfinished item waits: an earlier item of its rank, an item that
 /// must be issued before it, or an item of the same transfer that is not issued.
-ItemId Simulator::State::blocker(ItemId id) const {
+ItemId Simulator::blocker(ItemId id) const {
   const Item& item = job_.items[id];
   const Actor& actor = job_.actors[item.actor];
   if (!item_[id].ready) {
     for (ItemId other = actor.first; other < id; ++other) {
       const auto behind = job_.dependents_of(other);
-      if (item_intervals[other].end < 0 && std::ranges::find(behind, id) != behind.end()) {
+      if (item_intervals_[other].end < 0 && std::ranges::find(behind, id) != behind.end()) {
         return other;
       }
     }
@@ -63,12 +63,12 @@ ItemId Simulator::State::blocker(ItemId id) const {
   return id;
 }
 
-void Simulator::State::throw_deadlock() const {
+void Simulator::throw_deadlock() const {
   ItemId id = 0;
-  while (id < item_intervals.size() && item_intervals[id].end >= 0) {
+  while (id < item_intervals_.size() && item_intervals_[id].end >= 0) {
     ++id;
   }
-  PACELINE_CHECK(id < item_intervals.size());
+  PACELINE_CHECK(id < item_intervals_.size());
   throw plan::PlanError(plan::deadlock(
       id, [this](ItemId at) { return blocker(at); },
       [this](ItemId at) { return describe(job_, at); }));

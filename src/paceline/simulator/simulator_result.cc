@@ -2,24 +2,24 @@
 #include <algorithm>
 
 #include "paceline/base/error.h"
-#include "paceline/simulator/simulator_state.h"
+#include "paceline/simulator/simulate.h"
 
 namespace paceline::simulator {
 
 /// The end of the model work of a rank that trains in the step before `step`; 0 for step 0.
-plan::Picoseconds Simulator::State::end_before(const Actor& actor, std::int32_t step) const {
+plan::Picoseconds Simulator::end_before(const Actor& actor, std::int32_t step) const {
   if (step == 0) {
     return 0;
   }
   const auto a = static_cast<std::size_t>(&actor - job_.actors.data());
   const ItemId last = last_model_work_[a * static_cast<std::size_t>(job_.options.steps) +
                                        static_cast<std::size_t>(step - 1)];
-  return last < item_intervals.size() ? item_intervals[last].end : -1;
+  return last < item_intervals_.size() ? item_intervals_[last].end : -1;
 }
 
 /// The start of the first forward of a rank that trains in the last run.  If the run became steady
 /// and stopped, later steps repeat the times of its last period.
-plan::Picoseconds Simulator::State::start_of(const Actor& actor, std::int32_t step) const {
+plan::Picoseconds Simulator::start_of(const Actor& actor, std::int32_t step) const {
   const auto period = static_cast<std::int32_t>(job_.period);
   if (steady_ && step >= ended_steps_) {
     const std::int32_t last = ended_steps_ - 1;
@@ -28,10 +28,10 @@ plan::Picoseconds Simulator::State::start_of(const Actor& actor, std::int32_t st
   const auto a = static_cast<std::size_t>(&actor - job_.actors.data());
   const ItemId first = first_model_work_[a * static_cast<std::size_t>(job_.options.steps) +
                                          static_cast<std::size_t>(step)];
-  return first < item_intervals.size() ? item_intervals[first].begin : -1;
+  return first < item_intervals_.size() ? item_intervals_[first].begin : -1;
 }
 
-void Simulator::State::step_ended(std::int32_t) {
+void Simulator::step_ended() {
   const std::size_t steps = left_in_step_.size();
   while (static_cast<std::size_t>(ended_steps_) < steps &&
          left_in_step_[static_cast<std::size_t>(ended_steps_)] == 0) {
@@ -45,7 +45,7 @@ void Simulator::State::step_ended(std::int32_t) {
 /// Whether the last period of steps, up to `step`, ran like the period before: every op began and
 /// ended at the same time relative to its step.  Then later steps repeat too, because steps depend
 /// on no older ones.
-bool Simulator::State::repeats(std::int32_t step) const {
+bool Simulator::repeats(std::int32_t step) const {
   const auto period = static_cast<std::int32_t>(job_.period);
   if (step - 2 * period + 1 < 1) {
     return false;
@@ -66,8 +66,8 @@ bool Simulator::State::repeats(std::int32_t step) const {
         return false;
       }
       for (ItemId i = 0; i < count; ++i) {
-        if (item_intervals[a + i].end != item_intervals[b + i].end + shift ||
-            item_intervals[a + i].begin != item_intervals[b + i].begin + shift) {
+        if (item_intervals_[a + i].end != item_intervals_[b + i].end + shift ||
+            item_intervals_[a + i].begin != item_intervals_[b + i].begin + shift) {
           return false;
         }
       }
@@ -78,13 +78,11 @@ bool Simulator::State::repeats(std::int32_t step) const {
 
 /// The number of steps whose time is known.  A step lasts until the next one starts, so the time of
 /// the last step is known only if the run became steady.
-std::int32_t Simulator::State::measured_steps() const {
+std::int32_t Simulator::measured_steps() const {
   return steady_ ? ended_steps_ : static_cast<std::int32_t>(job_.options.steps) - 1;
 }
 
-/// The number of steps, counted back from the last one with a known time, over which means are
-/// taken.
-std::int32_t Simulator::State::window() const {
+std::int32_t Simulator::window() const {
   const auto period = static_cast<std::int32_t>(job_.period);
   if (steady_) {
     return period;
@@ -96,16 +94,16 @@ std::int32_t Simulator::State::window() const {
   return most < period ? most : most / period * period;
 }
 
-plan::Picoseconds Simulator::State::model_work(const Actor& actor, std::int32_t step) const {
+plan::Picoseconds Simulator::model_work(const Actor& actor, std::int32_t step) const {
   plan::Picoseconds time = 0;
   const auto s = static_cast<std::size_t>(step);
   for (ItemId id = actor.steps[s]; id < actor.steps[s + 1]; ++id) {
-    time += is_model_work(job_.items[id]) ? item_intervals[id].end - item_intervals[id].begin : 0;
+    time += is_model_work(job_.items[id]) ? item_intervals_[id].end - item_intervals_[id].begin : 0;
   }
   return time;
 }
 
-std::vector<plan::Picoseconds> Simulator::State::step_times_of(const Actor& actor) const {
+std::vector<plan::Picoseconds> Simulator::step_times_of(const Actor& actor) const {
   PACELINE_CHECK(actor.trains);
   std::vector<plan::Picoseconds> steps;
   for (std::int32_t step = 0; step < measured_steps(); ++step) {
@@ -114,7 +112,7 @@ std::vector<plan::Picoseconds> Simulator::State::step_times_of(const Actor& acto
   return steps;
 }
 
-StepTimes Simulator::State::result() const {
+StepTimes Simulator::result() const {
   StepTimes times;
   times.steady = steady_;
   times.events = events_.pushed();
@@ -143,25 +141,19 @@ StepTimes Simulator::State::result() const {
   return times;
 }
 
-std::int64_t Simulator::State::bytes_sent() const { return network_.crossed(0); }
-
-std::vector<LinkBytes> Simulator::State::loads_of(TransferId transfer) const {
+std::vector<LinkBytes> Simulator::loads_of(TransferId transfer) const {
   std::vector<LinkBytes> loads;
-  const cluster::StagedCost& staged_cost = cost_of(job_.transfers[transfer]);
+  const auto& cost = cost_of(job_.transfers[transfer]);
   for (std::uint32_t i = first_load_[transfer]; i < first_load_[transfer + 1]; ++i) {
-    LinkBytes load{.link = loads_[i].link};
-    for (int s = 0; s < staged_cost.count; ++s) {
-      const cluster::Stage& stage = staged_cost.stages[static_cast<std::size_t>(s)];
-      load.bytes += plan::scaled_bytes(stage.bytes, weight(stage, loads_[i]), cluster::kWeightOne);
-    }
-    loads.push_back(load);
+    loads.push_back({.link = loads_[i].link,
+                     .bytes = cost ? plan::scaled_bytes(cost->bytes, weight(*cost, loads_[i]),
+                                                        cluster::kWeightOne)
+                                   : 0});
   }
   return loads;
 }
 
-std::int64_t Simulator::State::bytes_per_s(std::uint32_t link) const { return capacities_[link]; }
-
-plan::Picoseconds Simulator::State::busiest_link_time() const {
+plan::Picoseconds Simulator::busiest_link_time() const {
   std::vector<std::int64_t> crossed(capacities_.size(), 0);
   const plan::Step steps = std::min(job_.period, job_.options.steps - 1);
   for (TransferId id = 0; id < job_.transfers.size(); ++id) {
@@ -180,33 +172,6 @@ plan::Picoseconds Simulator::State::busiest_link_time() const {
   }
   return longest;
 }
-
-Simulator::Simulator(const Job& job) : state_(std::make_unique<State>(job)) {}
-Simulator::~Simulator() = default;
-Simulator::Simulator(Simulator&&) noexcept = default;
-Simulator& Simulator::operator=(Simulator&&) noexcept = default;
-
-StepTimes Simulator::run(const Costs& costs) { return state_->run(costs); }
-
-void Simulator::set_costs(const Costs& costs) { state_->set_costs(costs); }
-
-const std::vector<RunInterval>& Simulator::items() const { return state_->item_intervals; }
-
-const std::vector<RunInterval>& Simulator::transfers() const { return state_->transfer_intervals; }
-
-std::vector<plan::Picoseconds> Simulator::step_times_of(const Actor& actor) const {
-  return state_->step_times_of(actor);
-}
-
-std::int64_t Simulator::bytes_sent() const { return state_->bytes_sent(); }
-
-std::vector<LinkBytes> Simulator::loads_of(TransferId transfer) const {
-  return state_->loads_of(transfer);
-}
-
-std::int64_t Simulator::bytes_per_s(std::uint32_t link) const { return state_->bytes_per_s(link); }
-
-plan::Picoseconds Simulator::busiest_link_time() const { return state_->busiest_link_time(); }
 
 StepTimes simulate(const plan::Planner& planner, const plan::PlanInput& input, const Costs& costs,
                    const JobOptions& options) {

@@ -4,17 +4,17 @@
 
 #include "paceline/base/error.h"
 #include "paceline/plan/int128.h"
-#include "paceline/simulator/simulator_state.h"
+#include "paceline/simulator/simulate.h"
 
 namespace paceline::simulator {
 
-plan::IssueRule& Simulator::State::queue_of(const Item& item) {
+plan::IssueRule& Simulator::queue_of(const Item& item) {
   return queues_[static_cast<std::size_t>(item.queue)];
 }
 
 /// Issues an item.  If its queue leads other queues and the item is a collective, these queues must
 /// issue the same collective in their turn.
-void Simulator::State::take_from_queue(std::uint32_t queue, ItemId id) {
+void Simulator::take_from_queue(std::uint32_t queue, ItemId id) {
   const Item& item = job_.items[id];
   plan::IssueRule& rule = queues_[queue];
   if (rule.picks() && item.kind == ItemKind::kCollective) {
@@ -35,7 +35,7 @@ void Simulator::State::take_from_queue(std::uint32_t queue, ItemId id) {
 /// Marks the next communication item in program order as ready in its queue, unless it must wait
 /// for an earlier item.  Returns whether the item may be issued.  Used if all communicators issue
 /// in program order.
-bool Simulator::State::offer_next(std::uint32_t actor) {
+bool Simulator::offer_next(std::uint32_t actor) {
   ActorState& state = actors_[actor];
   const ItemId end = job_.actors[actor].steps.back();
   ItemId& next = state.next_in_order;
@@ -54,7 +54,7 @@ bool Simulator::State::offer_next(std::uint32_t actor) {
 
 /// Whether an item may be issued before the last issued one has ended.  Collectives of one
 /// communicator may, because their transfer queue keeps their order.
-bool Simulator::State::may_overlap_last(ItemId id) const {
+bool Simulator::may_overlap_last(ItemId id) const {
   const Item& item = job_.items[id];
   const ActorState& state = actors_[item.actor];
   const Item& last = job_.items[state.last_issued];
@@ -63,14 +63,14 @@ bool Simulator::State::may_overlap_last(ItemId id) const {
 }
 
 /// Frees the credit of a communication item that has ended.
-void Simulator::State::leave_queue(const Item& item) {
+void Simulator::leave_queue(const Item& item) {
   queue_of(item).end(item.bytes);
   --actors_[item.actor].not_ended;
   touch(item.actor);
 }
 
 /// Issues the ready ops of an actor.  A rank issues one op at a time.
-void Simulator::State::issue_ready(std::uint32_t actor) {
+void Simulator::issue_ready(std::uint32_t actor) {
   ActorState& state = actors_[actor];
   while (!state.issuing && (!program_order_ || offer_next(actor))) {
     std::optional<plan::IssueCandidate<ItemId>> first;
@@ -87,7 +87,7 @@ void Simulator::State::issue_ready(std::uint32_t actor) {
     const ItemId item = first->place;
     take_from_queue(static_cast<std::uint32_t>(first->queue), item);
     const plan::Picoseconds cost = costs_.free_communication ? 0 : costs_.software.issue;
-    item_intervals[item].begin = now_;
+    item_intervals_[item].begin = now_;
     if (cost > 0) {
       state.issuing = true;
       events_.push(plan::later(now_, cost), EventKind::kIssued, item);
@@ -97,7 +97,7 @@ void Simulator::State::issue_ready(std::uint32_t actor) {
   }
 }
 
-void Simulator::State::issued(ItemId id) {
+void Simulator::issued(ItemId id) {
   const Item& item = job_.items[id];
   item_[id].issued = true;
   if (item.transfers == 0) {
@@ -106,7 +106,7 @@ void Simulator::State::issued(ItemId id) {
     return;
   }
   for (const TransferId t : job_.transfers_of(item)) {
-    if (--transfer_[t].absent == 0) {
+    if (--absent_[t] == 0) {
       const std::uint32_t queue = job_.transfers[t].queue;
       transfer_queues_[queue].to_start.push(t);
       touch_transfer_queue(queue);
@@ -114,7 +114,7 @@ void Simulator::State::issued(ItemId id) {
   }
 }
 
-void Simulator::State::touch_transfer_queue(std::uint32_t transfer_queue) {
+void Simulator::touch_transfer_queue(std::uint32_t transfer_queue) {
   if (!transfer_queues_[transfer_queue].dirty) {
     transfer_queues_[transfer_queue].dirty = true;
     dirty_transfer_queues_.push_back(transfer_queue);
@@ -122,7 +122,7 @@ void Simulator::State::touch_transfer_queue(std::uint32_t transfer_queue) {
 }
 
 /// Starts the transfers of a queue, at most as many at once as the engine performs.
-void Simulator::State::start_queued_transfers(std::uint32_t index) {
+void Simulator::start_queued_transfers(std::uint32_t index) {
   TransferQueue& transfer_queue = transfer_queues_[index];
   const cluster::SoftwareCosts& software = costs_.software;
   while (!transfer_queue.to_start.empty()) {
@@ -137,80 +137,67 @@ void Simulator::State::start_queued_transfers(std::uint32_t index) {
   }
 }
 
-const cluster::StagedCost& Simulator::State::cost_of(const Transfer& transfer) const {
+const std::optional<cluster::TransferCost>& Simulator::cost_of(const Transfer& transfer) const {
   const auto shape = static_cast<std::size_t>(transfer.shape);
   return transfer.message ? message_costs_[shape] : collective_costs_[shape];
 }
 
-void Simulator::State::start_transfer(TransferId id) {
-  transfer_intervals[id].begin = now_;
-  transfer_[id].stage = 0;
+void Simulator::start_transfer(TransferId id) {
+  transfer_intervals_[id].begin = now_;
   change_in_flight(id, 1);
-  start_stage(id);
-}
-
-bool Simulator::State::computes(TransferId id) const {
-  return std::ranges::any_of(job_.device_ends_of(job_.transfers[id]),
-                             [&](const DeviceEnd& end) { return actors_[end.actor].model.busy; });
-}
-
-void Simulator::State::start_stage(TransferId id) {
   const Transfer& transfer = job_.transfers[id];
-  const cluster::StagedCost& staged_cost = cost_of(transfer);
-  const std::int32_t number = transfer_[id].stage;
-  if (number >= staged_cost.count) {
+  const auto& cost = cost_of(transfer);
+  if (!cost) {
     end_transfer(id);
     return;
   }
-  plan::Picoseconds latency = staged_cost.stages[static_cast<std::size_t>(number)].latency;
+  plan::Picoseconds latency = cost->latency;
   const plan::Picoseconds wait = costs_.software.collective_under_compute;
-  if (number == 0 && wait > 0 && !transfer.message && computes(id)) {
+  if (wait > 0 && !transfer.message && computes(id)) {
     const auto shape = static_cast<std::size_t>(transfer.shape);
     latency += wait * cluster::log2_up(job_.collective_shapes[shape].group.ranks);
   }
   if (latency > 0) {
-    events_.push(plan::later(now_, latency), EventKind::kStage, id);
+    events_.push(plan::later(now_, latency), EventKind::kLatency, id);
   } else {
     start_flow(id);
   }
 }
 
-std::int64_t Simulator::State::weight(const cluster::Stage& stage, const TransferLoad& load) {
-  return load.device ? stage.device_weight * load.times
-                     : (stage.network_weight * load.times + load.of - 1) / load.of;
+bool Simulator::computes(TransferId id) const {
+  return std::ranges::any_of(job_.device_ends_of(job_.transfers[id]),
+                             [&](const DeviceEnd& end) { return actors_[end.actor].model.busy; });
 }
 
-void Simulator::State::start_flow(TransferId id) {
-  const Transfer& transfer = job_.transfers[id];
-  const cluster::Stage& stage =
-      cost_of(transfer).stages[static_cast<std::size_t>(transfer_[id].stage)];
-  if (stage.bytes == 0) {
-    end_stage(id);
+std::int64_t Simulator::weight(const cluster::TransferCost& cost, const TransferLoad& load) {
+  return load.device ? cost.device_weight * load.times
+                     : (cost.network_weight * load.times + load.of - 1) / load.of;
+}
+
+void Simulator::start_flow(TransferId id) {
+  const cluster::TransferCost& cost = *cost_of(job_.transfers[id]);
+  if (cost.bytes == 0) {
+    end_transfer(id);
     return;
   }
-  stage_loads_.clear();
+  flow_loads_.clear();
   for (std::uint32_t i = first_load_[id]; i < first_load_[id + 1]; ++i) {
     const TransferLoad& load = loads_[i];
-    const std::int64_t times = weight(stage, load);
+    const std::int64_t times = weight(cost, load);
     if (times > 0) {
-      stage_loads_.push_back({load.link, times});
+      flow_loads_.push_back({load.link, times});
     }
   }
   const cluster::FairShare::FlowId flow =
-      network_.start(now_, id, stage.bytes, stage.limit_bytes_per_s, stage_loads_);
-  if (stage_loads_.empty()) {
+      network_.start(now_, id, cost.bytes, cost.limit_bytes_per_s, flow_loads_);
+  if (flow_loads_.empty()) {
     network_.flow(flow).event = events_.push(network_.end_of(flow), EventKind::kFlow, flow);
   }
 }
 
-void Simulator::State::end_stage(TransferId id) {
-  ++transfer_[id].stage;
-  start_stage(id);
-}
-
-void Simulator::State::end_transfer(TransferId id) {
+void Simulator::end_transfer(TransferId id) {
   const Transfer& transfer = job_.transfers[id];
-  transfer_intervals[id].end = now_;
+  transfer_intervals_[id].end = now_;
   change_in_flight(id, -1);
   --transfer_queues_[transfer.queue].carrying;
   touch_transfer_queue(transfer.queue);
@@ -222,7 +209,7 @@ void Simulator::State::end_transfer(TransferId id) {
   }
 }
 
-void Simulator::State::change_in_flight(TransferId id, std::int32_t by) {
+void Simulator::change_in_flight(TransferId id, std::int32_t by) {
   if (!varies_) {
     return;
   }
