@@ -14,6 +14,7 @@
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 #include "cli/program.h"
 
@@ -363,6 +364,14 @@ TEST_F(Calibrate, PrintsWhatWasMeasuredAndNoBoundAboveIt) {
     ASSERT_EQ(std::sscanf(line.c_str(), row.c_str(), &seconds), 1) << line;
     EXPECT_LE(seconds, us * 1e-6 * 1.0001) << bytes;
   }
+  const Outcome json = run("comm --predict --only all-reduce --format json " + sizes);
+  const auto collectives = nlohmann::json::parse(json.out).at("collectives");
+  ASSERT_EQ(collectives.size(), log.times.size());
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    EXPECT_EQ(collectives[i].at("bytes"), rows[i].bytes);
+    EXPECT_EQ(fmt::format("{:.2f}", collectives[i].at("measured_seconds").get<double>() * 1e6),
+              rows[i].measured);
+  }
 }
 
 TEST_F(Calibrate, LargeSizesSayLittleOfSmallOnes) {
@@ -482,12 +491,43 @@ TEST_F(Calibrate, RejectsWhatNothingFollowsFrom) {
   EXPECT_FALSE(fs::exists(folder_ / "mine.toml"));
 }
 
+TEST_F(Calibrate, TakesHostsAndDevicesFromFilesWithoutTimes) {
+  write("topo.txt",
+        "\tGPU0\tGPU1\tNIC0\tCPU Affinity\n"
+        "GPU0\t X \tNV12\tPIX\t0-31\n"
+        "GPU1\tNV12\t X \tSYS\t0-31\n"
+        "NIC0\tPIX\tSYS\t X \t\n");
+  const std::string two_nodes =
+      "HOME=/root\nSLURM_NODELIST=gpu-[001-002]\nSLURM_TASKS_PER_NODE=8(x2)\n";
+  write("env.txt", two_nodes);
+  write("nccl.txt", text_of(sixteen_a100()));
+  write("lab.toml", kLab);
+  const Outcome outcome = run("calibrate nccl.txt topo.txt env.txt -o mine.toml");
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_NE(outcome.out.find("mine.toml: 2 hosts"), std::string::npos) << outcome.out;
+  EXPECT_NE(outcome.err.find("no file says the rate of the link between the devices"),
+            std::string::npos)
+      << outcome.err;
+  for (const char* const right : {"SLURM_NNODES=2\n", "SLURM_NTASKS=16\n",
+                                  "SLURM_NTASKS_PER_NODE=8\n", "SLURM_GPUS_ON_NODE=8\n"}) {
+    write("env.txt", two_nodes + right);
+    EXPECT_EQ(run("calibrate nccl.txt env.txt --cluster lab.toml -o mine.toml").exit_code, 0);
+  }
+  for (const char* const wrong : {"SLURM_NNODES=3", "SLURM_JOB_NUM_NODES=1", "SLURM_NTASKS=48"}) {
+    write("env.txt", two_nodes + wrong + "\n");
+    expect_rejected("calibrate nccl.txt env.txt -o mine.toml",
+                    fmt::format("paceline: env.txt: {}, but by the node list", wrong));
+  }
+  write("env.txt", "SLURM_NODELIST=a\n");
+  expect_rejected("calibrate nccl.txt env.txt -o mine.toml",
+                  "paceline: env.txt: says no ranks a host: ");
+}
+
 TEST_F(Calibrate, PredictRejectsWhatTheClusterCannotHold) {
   calibrate(sixteen_a100(), "--cluster lab.toml");
   expect_rejected("comm --predict --cluster mine.toml --ranks 65 --only all-reduce",
                   "paceline: a world of 65 ranks does not fit on cluster");
   expect_rejected("comm --predict --cluster mine.toml --only message", "paceline: --predict: of ");
-  expect_rejected("comm --predict --cluster mine.toml --format json", "paceline: --format json: ");
 }
 
 }  // namespace

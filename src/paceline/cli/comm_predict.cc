@@ -4,8 +4,11 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <iterator>
 #include <optional>
+#include <string>
 #include <string_view>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -17,16 +20,17 @@
 #include "paceline/predict/engine_choice.h"
 #include "paceline/predict/request_costs.h"
 #include "paceline/records/comm_record.h"
-#include "paceline/report/console.h"
-#include "paceline/report/csv.h"
-#include "paceline/report/markdown.h"
-#include "paceline/report/table.h"
+#include "paceline/report/command_output.h"
+#include "paceline/report/result_column.h"
 
 namespace paceline::cli {
 namespace {
 
 /// The modelled time of one collective, and its measured time if there is one.
 struct Row {
+  plan::Pattern pattern{};
+  int ranks = 0;
+  std::string engine;
   std::int64_t bytes = 0;
   double seconds = 0;
   bool calibrated = false;
@@ -34,13 +38,13 @@ struct Row {
   std::optional<double> measured_s{};  // by a fit for the same number of ranks
 };
 
-/// What one table shows.
-struct AskedTable {
-  plan::Pattern pattern{};
-  int ranks = 0;
-};
+bool asks_for(const CommPredictRequest& request, std::string_view operation) {
+  return std::ranges::find(request.operations, operation) != request.operations.end();
+}
 
-std::string gigabytes(double bytes_per_s) { return fmt::format("{:.2f}", bytes_per_s * 1e-9); }
+std::string gigabytes_per_s(double bytes, double seconds) {
+  return fmt::format("{:.2f}", bytes / seconds * 1e-9);
+}
 
 std::string interval_of(const Row& row) {
   if (!row.error) {
@@ -79,11 +83,18 @@ class ModelledTimes {
                   .hosts = static_cast<plan::Rank>(counts.size()),
                   .ranks_on_fullest_host = std::ranges::max(counts)}};
     if (engine_.bound) {
-      return {.bytes = bytes, .seconds = predict::least_possible_s(call, cluster_)};
+      return {.pattern = pattern,
+              .ranks = ranks,
+              .engine = engine_.name,
+              .bytes = bytes,
+              .seconds = predict::least_possible_s(call, cluster_)};
     }
     // As `paceline predict` costs it.
     const double priced_s = predict::collective_s(call, measured_, engine_.costs);
-    Row row{.bytes = bytes,
+    Row row{.pattern = pattern,
+            .ranks = ranks,
+            .engine = engine_.name,
+            .bytes = bytes,
             .seconds = priced_s,
             .calibrated = predict::calibration_of(call, cluster_, engine_) != nullptr,
             .error = predict::error_of_collective(call, cluster_, engine_, model_)};
@@ -130,105 +141,93 @@ std::string legend_of(const ModelledTimes& model_times, bool calibrated) {
   return fmt::format("interval: {}\n", unknown);
 }
 
-report::Table table_of(const ModelledTimes& model_times, plan::Pattern pattern, int ranks,
-                       const std::vector<std::int64_t>& sizes) {
-  const std::string name(plan::name_of(pattern));
-  report::Table table{.title = fmt::format("{}, {} ranks, {}", name, ranks, model_times.engine()),
-                      .columns = {{.name = "size", .unit = "B"},
-                                  {.name = "time", .unit = "us"},
-                                  {.name = "90 % interval", .unit = "us"},
-                                  {.name = "algbw", .unit = "GB/s"},
-                                  {.name = "busbw", .unit = "GB/s"},
-                                  {.name = "measured", .unit = "us"},
-                                  {.name = "busbw", .unit = "GB/s"},
-                                  {.name = "error", .unit = "%"}}};
-  const double factor = records::bus_factor(name, ranks);
-  bool calibrated = false;
-  for (const std::int64_t bytes : sizes) {
-    const Row row = model_times.row(pattern, ranks, bytes);
-    const auto payload = static_cast<double>(bytes);
-    calibrated = row.calibrated;
-    std::vector<std::string> cells{
-        fmt::format("{}", bytes), fmt::format("{:.2f}", row.seconds * 1e6), interval_of(row),
-        gigabytes(payload / row.seconds), gigabytes(factor * payload / row.seconds)};
-    if (row.measured_s) {
-      cells.push_back(fmt::format("{:.2f}", *row.measured_s * 1e6));
-      cells.push_back(gigabytes(factor * payload / *row.measured_s));
-      cells.push_back(fmt::format("{:+.1f}", (row.seconds / *row.measured_s - 1) * 100));
-    } else {
-      cells.insert(cells.end(), 3, "-");
-    }
-    table.rows.push_back({std::move(cells)});
-  }
-  table.legend = legend_of(model_times, calibrated);
-  return table;
+report::ResultColumns<Row> row_columns() {
+  const auto measured = [](auto text_of) {
+    return [text_of](const Row& row) { return row.measured_s ? text_of(row) : std::string("-"); };
+  };
+  const auto interval_end = [](double sign) {
+    return [sign](const Row& row) {
+      return row.error ? std::optional(row.seconds * std::exp(sign * *row.error)) : std::nullopt;
+    };
+  };
+  const auto bus_bytes = [](const Row& row) {
+    return static_cast<double>(row.bytes) *
+           records::bus_factor(std::string(plan::name_of(row.pattern)), row.ranks);
+  };
+  report::ResultColumns<Row> columns;
+  columns.data("operation", &Row::pattern, [](plan::Pattern it) { return plan::name_of(it); });
+  columns.data("ranks", &Row::ranks);
+  columns.data("engine", &Row::engine);
+  columns.add({.name = "size", .unit = "B"}).data("bytes", &Row::bytes);
+  columns.add({.name = "time", .unit = "us"})
+      .cell([](const Row& row) { return fmt::format("{:.2f}", row.seconds * 1e6); })
+      .data("seconds", &Row::seconds);
+  columns.add({.name = "90 % interval", .unit = "us"})
+      .cell(interval_of)
+      .data("low_seconds", interval_end(-1))
+      .data("high_seconds", interval_end(1));
+  columns.add({.name = "algbw", .unit = "GB/s"}).cell([](const Row& row) {
+    return gigabytes_per_s(static_cast<double>(row.bytes), row.seconds);
+  });
+  columns.add({.name = "busbw", .unit = "GB/s"}).cell([=](const Row& row) {
+    return gigabytes_per_s(bus_bytes(row), row.seconds);
+  });
+  columns.add({.name = "measured", .unit = "us"})
+      .cell(measured([](const Row& row) { return fmt::format("{:.2f}", *row.measured_s * 1e6); }))
+      .data("measured_seconds", &Row::measured_s);
+  columns.add({.name = "busbw", .unit = "GB/s"}).cell(measured([=](const Row& row) {
+    return gigabytes_per_s(bus_bytes(row), *row.measured_s);
+  }));
+  columns.add({.name = "error", .unit = "%"}).cell(measured([](const Row& row) {
+    return fmt::format("{:+.1f}", (row.seconds / *row.measured_s - 1) * 100);
+  }));
+  return columns;
 }
 
-/// Returns all rows in SI units, without rounding to columns of a terminal.
-report::Table csv_of(const ModelledTimes& model_times, const std::vector<AskedTable>& asked,
-                     const std::vector<std::int64_t>& sizes) {
-  report::Table table;
-  for (const char* const name : {"operation", "ranks", "engine", "bytes", "seconds", "low_seconds",
-                                 "high_seconds", "measured_seconds"}) {
-    table.columns.push_back({.name = name});
-  }
-  for (const auto& [pattern, ranks] : asked) {
-    for (const std::int64_t bytes : sizes) {
-      const Row row = model_times.row(pattern, ranks, bytes);
-      const auto number = [](std::optional<double> value) {
-        return value ? fmt::format("{:.6g}", *value) : "";
-      };
-      const auto bound = [&](double sign) {
-        return row.error ? std::optional(row.seconds * std::exp(sign * *row.error)) : std::nullopt;
-      };
-      table.rows.push_back({{std::string(plan::name_of(pattern)), fmt::format("{}", ranks),
-                             model_times.engine(), fmt::format("{}", bytes), number(row.seconds),
-                             number(bound(-1)), number(bound(1)), number(row.measured_s)}});
+/// Returns a table for each operation and number of ranks, and all rows in SI units.
+report::CommandOutput output_of(const ModelledTimes& model_times, const CommPredictRequest& request,
+                                const std::vector<int>& worlds) {
+  const auto columns = row_columns();
+  report::CommandOutput output;
+  std::vector<Row> all;
+  for (const plan::Pattern pattern : plan::kPatterns) {
+    for (const int ranks :
+         asks_for(request, plan::name_of(pattern)) ? worlds : std::vector<int>{}) {
+      std::vector<Row> rows;
+      for (const std::int64_t bytes : request.sizes) {
+        rows.push_back(model_times.row(pattern, ranks, bytes));
+      }
+      report::Table table = columns.table(rows);
+      table.title =
+          fmt::format("{}, {} ranks, {}", plan::name_of(pattern), ranks, model_times.engine());
+      table.legend = legend_of(model_times, !rows.empty() && rows.back().calibrated);
+      output.tables.push_back(std::move(table));
+      std::ranges::move(rows, std::back_inserter(all));
     }
   }
-  return table;
+  output.csv = columns.fields().table(all);
+  output.json = {{"version", 1}, {"collectives", columns.fields().array(all)}};
+  return output;
 }
 
 }  // namespace
 
 int predict_comm(const CommPredictRequest& request) {
-  if (request.format == "json") {
-    throw UsageError("--format json: --predict prints table, markdown or csv");
-  }
   const cluster::Cluster cluster = cluster::read_cluster(request.cluster);
   const ModelledTimes model_times(cluster, request.engine);
-  const std::vector<int> worlds =
-      request.ranks.empty() ? std::vector<int>{cluster.slots()} : request.ranks;
-  const auto is_asked = [&](std::string_view operation) {
-    return std::ranges::find(request.operations, operation) != request.operations.end();
-  };
-  std::vector<AskedTable> asked;
-  for (const plan::Pattern pattern : plan::kPatterns) {
-    for (const int ranks : worlds) {
-      if (is_asked(plan::name_of(pattern))) {
-        asked.push_back({pattern, ranks});
-      }
-    }
-  }
-  if (asked.empty()) {
+  const report::CommandOutput output =
+      output_of(model_times, request,
+                request.ranks.empty() ? std::vector<int>{cluster.slots()} : request.ranks);
+  if (output.tables.empty()) {
     throw UsageError(
         "--predict: of messages there is no table; give --only "
         "all-reduce, reduce-scatter, all-gather or broadcast");
   }
   print_warnings(model_times.warnings());
-  if (request.names_operations && is_asked(plan::kMessageOperation)) {
+  if (request.names_operations && asks_for(request, plan::kMessageOperation)) {
     fmt::print(stderr, "paceline: --only message: of messages --predict has no table\n");
   }
-  if (request.format == "csv") {
-    fmt::print("{}", report::csv_text(csv_of(model_times, asked, request.sizes)));
-    return 0;
-  }
-  report::Document document;
-  for (const auto& [pattern, ranks] : asked) {
-    document.tables.push_back(table_of(model_times, pattern, ranks, request.sizes));
-  }
-  fmt::print("{}", request.format == "table" ? report::console_text(document)
-                                             : report::markdown_text(document));
+  fmt::print("{}", report::render_output(request.format, output));
   return 0;
 }
 

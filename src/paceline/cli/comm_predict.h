@@ -17,7 +17,7 @@ struct CommPredictRequest {
   bool names_operations = false;  // whether the user named them
   std::vector<std::int64_t> sizes;
   std::string engine;  // auto: that of the cluster's fits, else nccl
-  std::string format;  // table, markdown or csv
+  std::string format;  // of report::output_formats()
 };
 
 /// Prints the modelled time and bandwidths of each operation by size, as nccl-tests does.  Where
