@@ -125,26 +125,26 @@ TEST(CalibratedCluster, AFitOfFewRanksDoesNotPriceManyAlike) {
   EXPECT_GT(true_s(64, 1 << 10, cluster), 1.2 * true_s(16, 1 << 10, cluster));
 }
 
+/// Two devices that are joined by this many NVLinks.
+ClusterFacts two_devices(int nvlinks) {
+  return {.devices_per_host = 2,
+          .nvlinks = nvlinks,
+          .most_nvlinks = nvlinks,
+          .nvlinks_of_a_device = nvlinks,
+          .network_cards = 2,
+          .has_topology = true};
+}
+
 TEST(CalibratedCluster, RejectsWhatSaysNothing) {
   std::vector<CommRecord> records = measured(8);
   for (CommRecord& record : records) {
     record.ranks_per_host.clear();
   }
   EXPECT_THROW(calibrated_cluster(records, {}, "a test"), UsageError);
-  ClusterFacts eight;
-  add_topology(
-      "\tGPU0\tGPU1\tNIC0\tCPU Affinity\n"
-      "GPU0\t X \tNV18\tPIX\t0-31\n"
-      "GPU1\tNV18\t X \tSYS\t0-31\n"
-      "NIC0\tPIX\tSYS\t X \n",
-      "topo", eight);
-  EXPECT_EQ(eight.devices_per_host, 2);
-  EXPECT_EQ(eight.nvlinks, 18);
-  EXPECT_EQ(eight.network_cards, 1);
   for (CommRecord& record : records) {
     record.ranks = 2;
   }
-  EXPECT_EQ(calibrated_cluster(records, eight, "a test").cluster.links[0].name, "nvlink");
+  EXPECT_EQ(calibrated_cluster(records, two_devices(18), "a test").cluster.links[0].name, "nvlink");
   EXPECT_THROW(calibrated_cluster({}, facts(), "a test"), UsageError);
   for (CommRecord& record : records) {
     record.wrong_elements = 1;
@@ -152,31 +152,9 @@ TEST(CalibratedCluster, RejectsWhatSaysNothing) {
   EXPECT_THROW(calibrated_cluster(records, facts(), "a test"), UsageError);
 }
 
-constexpr auto kPair =
-    "\tGPU0\tGPU1\tNIC0\tNIC1\tCPU Affinity\n"
-    "GPU0\t X \tNV18\tPIX\tSYS\t0-31\n"
-    "GPU1\tNV18\t X \tSYS\tPIX\t0-31\n"
-    "NIC0\tPIX\tSYS\t X \tSYS\n"
-    "NIC1\tSYS\tPIX\tSYS\t X \n";
-
-TEST(ClusterFacts, ATopologyIsASquareMatrixOfOneMind) {
-  ClusterFacts facts;
-  add_topology(kPair, "topo", facts);
-  EXPECT_EQ(facts.network_cards, 2);
-  EXPECT_EQ(facts.nvlinks_of_a_device, 18);
-  const std::string text = kPair;
-  for (const char* const row : {"GPU1\tNV18", "NIC0\tPIX", "NIC1\tSYS"}) {
-    EXPECT_THROW(add_topology(text.substr(0, text.find(row)), "topo", facts), UsageError) << row;
-  }
-  std::string differs = text;
-  differs.replace(differs.find("GPU1\tNV18"), 9, "GPU1\tNV12");
-  EXPECT_THROW(add_topology(differs, "topo", facts), UsageError);
-}
-
 /// The message of the error with which the files are rejected; empty if they are not.
-std::string rejection(const std::vector<CommRecord>& records, const std::string& topology) {
-  ClusterFacts facts;
-  add_topology(topology, "topo", facts);
+std::string rejection(const std::vector<CommRecord>& records, int nvlinks) {
+  ClusterFacts facts = two_devices(nvlinks);
   facts.base = cluster::Cluster{};
   facts.base->device.name = "NVIDIA B200";
   try {
@@ -193,19 +171,12 @@ TEST(CalibratedCluster, RejectsATopologyOfOtherDevices) {
     record.ranks = 2;
     record.ranks_per_host = {2};
   }
-  const auto with_links = [](const std::string& word) {
-    std::string text = kPair;
-    for (std::size_t at = 0; (at = text.find("NV18", at)) != std::string::npos;) {
-      text.replace(at, 4, word);
-    }
-    return text;
-  };
-  EXPECT_EQ(rejection(records, kPair), "");
-  EXPECT_EQ(rejection(records, with_links("NV20")),
+  EXPECT_EQ(rejection(records, 18), "");
+  EXPECT_EQ(rejection(records, 20),
             "nvidia-smi topo -m has NV20 between two devices, and a 'NVIDIA B200' has 18 NVLinks: "
             "the topology is of another device");
   EXPECT_TRUE(
-      rejection(records, with_links("SYS"))
+      rejection(records, 0)
           .starts_with("nvidia-smi topo -m has no NVLink between two of the devices, and "));
 }
 
@@ -238,31 +209,6 @@ TEST(CalibratedCluster, TakesTheRateOfTheMemoryFromTheDataSheet) {
       return note.find("prices updates at 0") != std::string::npos;
     })) << unknown;
   }
-}
-
-TEST(ClusterFacts, AreReadFromSlurmsVariables) {
-  ClusterFacts facts;
-  add_slurm(
-      "SLURM_JOB_NODELIST=node[01-03],gpu7\n"
-      "SLURM_TASKS_PER_NODE=8(x4)\n",
-      "env", facts);
-  ASSERT_EQ(facts.hosts.size(), 4u);
-  EXPECT_EQ(facts.hosts[3].name, "gpu7");
-  EXPECT_EQ(facts.hosts[0].slots, 8);
-  EXPECT_THROW(add_slurm("SLURM_NODELIST=a\nSLURM_TASKS_PER_NODE=8,4\n", "env", facts), UsageError);
-  EXPECT_THROW(add_slurm("SLURM_NODELIST=a\n", "env", facts), UsageError);
-  // What is said twice is the same.
-  const std::string two = "SLURM_NODELIST=gpu-[001-002]\nSLURM_TASKS_PER_NODE=8(x2)\n";
-  for (const char* const right : {"SLURM_NNODES=2\n", "SLURM_NTASKS=16\n",
-                                  "SLURM_NTASKS_PER_NODE=8\n", "SLURM_GPUS_ON_NODE=8\n"}) {
-    EXPECT_NO_THROW(add_slurm(two + right, "env", facts)) << right;
-  }
-  for (const char* const wrong : {"SLURM_NNODES=3\n", "SLURM_JOB_NUM_NODES=1\n",
-                                  "SLURM_NTASKS=48\n", "SLURM_NTASKS_PER_NODE=4\n"}) {
-    EXPECT_THROW(add_slurm(two + wrong, "env", facts), UsageError) << wrong;
-  }
-  EXPECT_TRUE(is_slurm("HOME=/root\nSLURM_NODELIST=a\n"));
-  EXPECT_FALSE(is_slurm("a:4\n"));
 }
 
 }  // namespace

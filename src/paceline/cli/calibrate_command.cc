@@ -10,6 +10,7 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
 
 #include "paceline/base/error.h"
 #include "paceline/base/file.h"
@@ -24,24 +25,55 @@
 namespace paceline::cli {
 namespace {
 
+/// Throws UsageError if Slurm's numbers contradict its node list and its ranks a host.
+void check_numbers(const std::string& path, const nlohmann::json& numbers, std::int64_t expected) {
+  for (const auto& [name, said] : numbers.items()) {
+    if (said != expected) {
+      throw UsageError(
+          fmt::format("{}: {}={}, but by the node list and the ranks of a node it would be {}",
+                      path, name, said.get<std::int64_t>(), expected));
+    }
+  }
+}
+
+/// Adds the topology or the hosts that a file without times gives.  Returns whether it gives any.
+bool add_facts(const std::string& path, predict::ClusterFacts& facts) {
+  const nlohmann::json json = records::cluster_facts_in(path);
+  if (json.is_null()) {
+    return false;
+  }
+  if (json.contains("node_list")) {
+    facts.hosts = cluster::parse_host_list(json.at("node_list").get<std::string>());
+    for (cluster::ClusterHost& host : facts.hosts) {
+      json.at("slots").get_to(host.slots);
+    }
+    check_numbers(path, json.at("nodes"), std::ssize(facts.hosts));
+    check_numbers(path, json.at("tasks"),
+                  std::ssize(facts.hosts) * json.at("slots").get<std::int64_t>());
+    return true;
+  }
+  facts.has_topology = true;
+  json.at("devices_per_host").get_to(facts.devices_per_host);
+  json.at("network_cards").get_to(facts.network_cards);
+  json.at("nvlinks").get_to(facts.nvlinks);
+  json.at("most_nvlinks").get_to(facts.most_nvlinks);
+  json.at("nvlinks_of_a_device").get_to(facts.nvlinks_of_a_device);
+  return true;
+}
+
 /// Reads a file of the command line, and adds its measurements to `records` or its topology or
 /// Slurm variables to `facts`.
 void add_file(const std::string& path, std::vector<records::CommRecord>& records,
               predict::ClusterFacts& facts) {
   const std::string text = read_text(path);
-  if (predict::is_topology(text)) {
-    predict::add_topology(text, path, facts);
-    return;
-  }
-  if (predict::is_slurm(text)) {
-    predict::add_slurm(text, path, facts);
-    return;
-  }
   std::vector<records::CommRecord> found;
   if (records::is_operation_file(text)) {
     found = records::read_paceline_file(text, path).operations;
   } else {
     records::ForeignRecords foreign = records::read_foreign_if_known({path});
+    if (foreign.operations.empty() && add_facts(path, facts)) {
+      return;
+    }
     if (foreign.operations.empty()) {
       throw UsageError(fmt::format(
           "{}: holds no times of collectives; records of `paceline comm`, output of nccl-tests or "

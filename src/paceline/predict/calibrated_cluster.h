@@ -27,18 +27,6 @@ struct ClusterFacts {
   bool has_topology = false;
 };
 
-/// Reads `nvidia-smi topo -m`.  Throws UsageError, which begins with `file`, for a text that is no
-/// such matrix, for one that is not square, and for one in which two devices differ about the link
-/// between them.
-void add_topology(const std::string& text, const std::string& file, ClusterFacts& facts);
-bool is_topology(const std::string& text);
-
-/// Reads Slurm's variables, as `env` prints them: SLURM_JOB_NODELIST and SLURM_NTASKS_PER_NODE,
-/// SLURM_TASKS_PER_NODE or SLURM_GPUS_ON_NODE.  Throws UsageError where the numbers of nodes and of
-/// tasks contradict these.
-void add_slurm(const std::string& text, const std::string& file, ClusterFacts& facts);
-bool is_slurm(const std::string& text);
-
 struct CalibratedCluster {
   cluster::Cluster cluster;
   std::vector<CalibratedLink> links;

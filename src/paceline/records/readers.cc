@@ -164,6 +164,12 @@ std::string list_of_readers() {
   return output.text;
 }
 
+nlohmann::json cluster_facts_in(const std::string& file) {
+  const PythonOutput output = run_python("paceline.readers.cluster_facts", {file});
+  check_ended(output);
+  return nlohmann::json::parse(output.text);
+}
+
 std::string failure_reason_in(const std::string& log) {
   return log.empty() ? "" : run_python("paceline.readers.failure_reason", {log}).text;
 }

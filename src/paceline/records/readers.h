@@ -7,6 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include <nlohmann/json_fwd.hpp>
+
 #include "paceline/records/comm_record.h"
 #include "paceline/records/run_record.h"
 
@@ -58,6 +60,11 @@ std::vector<FileContents> read_any(const std::vector<std::string>& paths);
 
 /// Returns a list of what the readers can read, one line each.
 std::string list_of_readers();
+
+/// Returns what a file without times says of a cluster: the output of `nvidia-smi topo -m`, or
+/// Slurm's variables (python/paceline/readers/cluster_facts.py); null for any other file.  Throws
+/// UsageError, which begins with the path, for a file that contradicts itself.
+nlohmann::json cluster_facts_in(const std::string& file);
 
 /// Returns the reason why a program failed, by the file `log` of its output
 /// (python/paceline/readers/failure_reason.py).  Returns an empty text if there is no such file.
