@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <vector>
 
 #include <fmt/format.h>
@@ -34,11 +35,6 @@ struct MeasuredCase {
   std::vector<double> coding;             // s per step, one entry per repetition
   std::int64_t operations = 0, late = 0;  // late: slower than the link
   bool link_kept_up = true;               // by records::LinkCheck::valid()
-  double measured_s = 0, predicted_s = 0;
-  bool rate_measured_here = false, coding_measured_here = false;
-  std::string no_prediction_reason;  // why it is not predicted; empty: it is
-
-  bool valid() const { return no_prediction_reason.empty() && link_kept_up; }
 };
 
 bool emulates_links(const cases::Case& c) { return !c.replay.empty() && !c.link.empty(); }
@@ -96,8 +92,9 @@ double measured_s(const MeasuredCase& it, plan::Step period) {
   return stats::mean(whole);
 }
 
-void predict_case(const std::optional<cluster::Cluster>& cluster, MeasuredCase& it) {
-  it.measured_s = stats::median(it.steps);
+ComparedCase compared(const MeasuredCase& it, const std::optional<cluster::Cluster>& cluster) {
+  ComparedCase row{.measured_s = stats::median(it.steps)};
+  std::vector<std::string> notes;
   try {
     PredictRequest request = request_of_case(it.configuration, cluster);
     if (!has_measured_times(request) && !it.compute_only.empty()) {
@@ -105,19 +102,27 @@ void predict_case(const std::optional<cluster::Cluster>& cluster, MeasuredCase& 
           it.examples.empty() ? it.configuration.batch_size : stats::mean(it.examples);
       request.batch_size = static_cast<int>(std::lround(samples));
       request.samples_per_s = request.batch_size / stats::median(it.compute_only);
-      it.rate_measured_here = true;
+      notes.emplace_back("compute as measured without communication");
     }
     const double coding_s = it.coding.empty() ? 0 : stats::mean(it.coding);
     if (coding_s > 0 && !has_coding_times(request)) {
       request.coding_s = coding_s;
-      it.coding_measured_here = true;
+      notes.emplace_back("coding as measured");
     }
     const Prediction prediction = predict(request);
-    it.predicted_s = plan::seconds_of(prediction.times.step);
-    it.measured_s = measured_s(it, prediction.job->period);
+    row.predicted_s = plan::seconds_of(prediction.times.step);
+    row.measured_s = measured_s(it, prediction.job->period);
   } catch (const UsageError& error) {
-    it.no_prediction_reason = error.what();
+    row.note = fmt::format("not predicted: {}", error.what());
+    return row;
   }
+  row.valid = it.link_kept_up;
+  if (!row.valid) {
+    notes.push_back(fmt::format("INVALID: {} of {} operations were slower than the link", it.late,
+                                it.operations));
+  }
+  row.note = fmt::format("{}", fmt::join(notes, "; "));
+  return row;
 }
 
 bool has_network(const cases::Case& c, const std::optional<cluster::Cluster>& cluster) {
@@ -156,27 +161,25 @@ std::vector<MeasuredCase> cases_of(std::span<const RunRecord> records,
       known->link_kept_up &= record.link_check->valid();
     }
   }
-  for (MeasuredCase& it : cases) {
-    predict_case(cluster, it);
-  }
   return cases;
 }
 
-std::string conclusion_text(const std::vector<MeasuredCase>& cases) {
-  std::vector<MeasuredCase> valid;
-  std::ranges::copy_if(cases, std::back_inserter(valid), &MeasuredCase::valid);
+std::string conclusion_text(const std::vector<ComparedCase>& cases) {
   double worst = 0;
-  for (const MeasuredCase& it : valid) {
-    worst = std::max(worst, std::abs(it.predicted_s / it.measured_s - 1));
+  std::size_t valid = 0;
+  for (const ComparedCase& it : cases) {
+    if (it.valid) {
+      worst = std::max(worst, std::abs(*it.predicted_s / it.measured_s - 1));
+      ++valid;
+    }
   }
-  if (valid.empty()) {
+  if (valid == 0) {
     return "no valid comparison";
   }
-  return fmt::format(
-      "largest error {:.1f} %{}", worst * 100,
-      valid.size() == cases.size()
-          ? ""
-          : fmt::format(" in the {} of {} rows that are valid", valid.size(), cases.size()));
+  return fmt::format("largest error {:.1f} %{}", worst * 100,
+                     valid == cases.size() ? ""
+                                           : fmt::format(" in the {} of {} rows that are valid",
+                                                         valid, cases.size()));
 }
 
 /// Returns strategy and ranks, and also network and link if these differ among `cases`.
@@ -195,28 +198,6 @@ std::string name_of(const cases::Case& c, const std::vector<MeasuredCase>& cases
   return name;
 }
 
-ComparedCase row_of(const MeasuredCase& it, const std::vector<MeasuredCase>& cases) {
-  ComparedCase row{.name = name_of(it.configuration, cases), .measured_s = it.measured_s};
-  if (!it.no_prediction_reason.empty()) {
-    row.note = "not predicted: " + it.no_prediction_reason;
-    return row;
-  }
-  row.predicted_s = it.predicted_s;
-  std::vector<std::string> notes;
-  if (it.rate_measured_here) {
-    notes.emplace_back("compute as measured without communication");
-  }
-  if (it.coding_measured_here) {
-    notes.emplace_back("coding as measured");
-  }
-  if (!it.link_kept_up) {
-    notes.push_back(fmt::format("INVALID: {} of {} operations were slower than the link", it.late,
-                                it.operations));
-  }
-  row.note = fmt::format("{}", fmt::join(notes, "; "));
-  return row;
-}
-
 }  // namespace
 
 std::optional<Comparison> compare_runs(std::span<const RunRecord> records,
@@ -229,11 +210,12 @@ std::optional<Comparison> compare_runs(std::span<const RunRecord> records,
   Comparison comparison{
       .network = emulated
                      ? "the emulated links alone, without the costs of an engine"
-                     : fmt::format("cluster '{}', beside what was measured on it", cluster->name),
-      .conclusion = conclusion_text(cases)};
+                     : fmt::format("cluster '{}', beside what was measured on it", cluster->name)};
   for (const MeasuredCase& it : cases) {
-    comparison.cases.push_back(row_of(it, cases));
+    comparison.cases.push_back(compared(it, cluster));
+    comparison.cases.back().name = name_of(it.configuration, cases);
   }
+  comparison.conclusion = conclusion_text(comparison.cases);
   return comparison;
 }
 

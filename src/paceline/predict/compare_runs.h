@@ -18,13 +18,14 @@ struct ComparedCase {
   /// their plans, the mean over whole periods.
   double measured_s = 0;
   std::optional<double> predicted_s{};  // absent: `note` says why
+  bool valid = false;                   // predicted, and an emulated link kept up
   std::string note{};
 };
 
 struct Comparison {
   std::string network;  // the network that the predictions assume
   std::vector<ComparedCase> cases{};
-  std::string conclusion;  // the largest error
+  std::string conclusion{};  // the largest error
 };
 
 /// Compares predicted step times with the measured ones of `records`.
