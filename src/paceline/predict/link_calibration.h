@@ -39,8 +39,8 @@ struct FittedConstant {
 /// The result of the fit of one link.
 struct CalibratedLink {
   std::string name;
-  std::vector<FittedConstant> constants;
-  std::vector<std::string> undetermined;  // names of constants that the times say nothing of
+  std::vector<FittedConstant> constants{};
+  std::vector<std::string> undetermined{};  // names of constants that the times say nothing of
   std::size_t points = 0;
   double mean_error = 0, worst_error = 0;  // of the model, shares of a time
 };
