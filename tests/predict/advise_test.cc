@@ -10,7 +10,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "paceline/predict/error_table.h"
+#include "paceline/predict/error_bar.h"
 
 namespace paceline::predict {
 namespace {

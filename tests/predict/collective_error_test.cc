@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "paceline/predict/collective_error.h"
-
 #include <cmath>
 #include <cstdint>
 
 #include <gtest/gtest.h>
 
 #include "paceline/cluster/nccl_tuning.h"
+#include "paceline/predict/collective_time.h"
 #include "predict/calibrated_hosts.h"
 
 namespace paceline::predict {

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "paceline/predict/tables.h"
-
 #include <string>
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "paceline/cluster/cluster.h"
+#include "paceline/predict/case_request.h"
 #include "paceline/predict/predict.h"
 
 namespace paceline::predict {

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "paceline/predict/trace.h"
-
 #include <algorithm>
 #include <map>
 #include <set>
@@ -11,6 +9,7 @@
 
 #include <gtest/gtest.h>
 
+#include "paceline/predict/run_record.h"
 #include "predict/two_nodes.h"
 
 namespace paceline::predict {

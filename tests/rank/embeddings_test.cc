@@ -7,7 +7,7 @@
 #include "paceline/networks/layer.h"
 #include "paceline/networks/network.h"
 #include "paceline/plan/program.h"
-#include "paceline/predict/tables.h"
+#include "paceline/predict/case_request.h"
 #include "paceline/rank/embedding_case.h"
 #include "rank/embedding_reference.h"
 #include "rank/irregular_network.h"

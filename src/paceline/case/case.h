@@ -87,7 +87,7 @@ struct Machine {
   double stretch = 1;                        // factor by which link and replay are slowed down
   std::map<std::string, std::string> env{};  // environment variables that the case sets
   /// The cluster's name, with the options and the hashes of the costs from which a prediction was
-  /// computed (predict/priced_on.cc). Empty in all other records.
+  /// computed (predict/predict_request.cc). Empty in all other records.
   std::string cluster{};
 
   bool operator==(const Machine&) const = default;

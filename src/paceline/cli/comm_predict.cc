@@ -15,7 +15,6 @@
 #include "paceline/base/error.h"
 #include "paceline/cli/warnings.h"
 #include "paceline/plan/wire_bytes.h"
-#include "paceline/predict/collective_error.h"
 #include "paceline/predict/collective_time.h"
 #include "paceline/predict/engine_choice.h"
 #include "paceline/predict/request_costs.h"

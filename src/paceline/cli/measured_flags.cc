@@ -15,7 +15,6 @@
 #include "paceline/base/text.h"
 #include "paceline/cli/record_files.h"
 #include "paceline/cli/warnings.h"
-#include "paceline/predict/request_checks.h"
 #include "paceline/predict/request_profile.h"
 #include "paceline/report/console.h"
 #include "paceline/report/table.h"

@@ -18,7 +18,7 @@
 #include "paceline/case/raw_settings.h"
 #include "paceline/cli/argument_checks.h"
 #include "paceline/cli/predict_requests.h"
-#include "paceline/predict/tables.h"
+#include "paceline/predict/case_request.h"
 #include "paceline/records/store.h"
 #include "paceline/records/trace.h"
 #include "paceline/report/cases.h"

@@ -11,8 +11,8 @@
 #include "paceline/case/check.h"
 #include "paceline/case/flags.h"
 #include "paceline/case/raw_settings.h"
+#include "paceline/predict/case_request.h"
 #include "paceline/predict/engine_choice.h"
-#include "paceline/predict/tables.h"
 
 namespace paceline::cli {
 namespace {

@@ -16,6 +16,9 @@ namespace paceline::predict {
 /// The largest number of ranks for which parameter servers are simulated: more take minutes.
 inline constexpr plan::Rank kMostServers = 16;
 
+/// Returns whether the strategy's exchange has servers.
+bool has_servers(const std::string& strategy);
+
 struct AdviseRequest {
   PredictRequest job;  // its strategy and bucket_mb are ignored
   /// The fit to measurements of the job, which gives `job` its costs.  Null: nothing was measured.

@@ -16,7 +16,6 @@
 #include "paceline/predict/kernel_costs.h"
 #include "paceline/predict/predict.h"
 #include "paceline/predict/request_profile.h"
-#include "paceline/predict/tables.h"
 #include "paceline/records/samples.h"
 #include "paceline/stats/mean.h"
 #include "paceline/stats/quantile.h"

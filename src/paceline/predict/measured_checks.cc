@@ -105,9 +105,8 @@ const CheckedFigure& MeasuredFit::odd_figure() const {
     MeasuredFit others = *this;
     others.checked_.erase(others.checked_.begin() + static_cast<std::ptrdiff_t>(i));
     others.sort_figures();
-    others.choose_unknowns();
     try {
-      others.solve();
+      others.fit();
     } catch (const UsageError&) {
       continue;  // the other figures cannot be simulated
     }

@@ -57,12 +57,7 @@ MeasuredFit::MeasuredFit(PredictRequest job, std::vector<MeasuredFigure> figures
   resolve_rates();
   sort_figures();
   check_figures();
-  choose_unknowns();
-  if (described_) {
-    solve();
-  } else {
-    solve_links();
-  }
+  fit();
   check_explained();
   explain();
 }
@@ -241,6 +236,12 @@ bool MeasuredFit::fits(Unknown unknown) const {
 double MeasuredFit::value(Unknown unknown, const Values& at) const {
   const auto found = std::ranges::find(unknowns_, unknown);
   return found == unknowns_.end() ? 0 : at[static_cast<std::size_t>(found - unknowns_.begin())];
+}
+
+/// Chooses the unknowns and finds them.
+void MeasuredFit::fit() {
+  choose_unknowns();
+  described_ ? solve() : solve_links();
 }
 
 /// Finds the unknowns.  If communication hides under compute, a rate has no effect until it is low

@@ -139,6 +139,13 @@ class MeasuredFit {
     kHostShare
   };
   using Values = std::vector<double>;  // by unknowns_
+  /// The printed value of an unknown is scale * shape(unknown).
+  struct PrintedUnknown {
+    std::string name;
+    const char* unit;
+    double scale;
+    double (*shape)(double);
+  };
 
   /// The error of a figure whose scatter is unknown, as a share of the step.
   static constexpr double kErrorOfAFigure = 0.003;
@@ -175,6 +182,7 @@ class MeasuredFit {
   double simulated_s(const MeasuredFigure& figure, const Values& at) const;
   std::vector<int> hosts_like_measured(plan::Rank ranks) const;
   void resolve_rates();
+  void fit();
   void solve();
   void solve_from(const Values& start);
   Values residuals_at(const Values& at) const;
@@ -191,7 +199,7 @@ class MeasuredFit {
   void explain();
   void warn_of_constants();
   void warn_of_figures();
-  void name_constant(Unknown unknown, MeasuredConstant& constant) const;
+  PrintedUnknown printed(std::size_t k) const;
   MeasuredConstant constant_of(std::size_t k) const;
   /// Returns the words of the figure that determines unknown `k` most; empty if none determines it.
   std::string determined_by(std::size_t k) const;

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <string>
+#include <tuple>
 #include <utility>
 
 #include <fmt/format.h>
@@ -10,10 +12,12 @@
 #include "paceline/base/text.h"
 #include "paceline/predict/link_calibration.h"
 #include "paceline/predict/measured_fit.h"
+#include "paceline/stats/prior_fit.h"
 #include "paceline/stats/quantile.h"
 #include "paceline/strategies/strategy.h"
 
-// Computes which figures determine the constants, and the interval of a prediction from them.
+// Computes which figures determine the constants, the interval of a prediction from them, and how
+// well a figure that is not measured yet would determine them.
 
 namespace paceline::predict {
 namespace {
@@ -141,78 +145,59 @@ StepErrors MeasuredFit::errors_of(const PredictRequest& asked) const {
   return errors;
 }
 
-void MeasuredFit::name_constant(Unknown unknown, MeasuredConstant& constant) const {
-  const auto named = [&](std::string name, const char* unit) {
-    constant.name = std::move(name);
-    constant.unit = unit;
+/// Returns how an unknown is printed.
+MeasuredFit::PrintedUnknown MeasuredFit::printed(std::size_t k) const {
+  const auto exponential = +[](double at) { return std::exp(at); };
+  const auto compute = [&](int batch) {
+    return PrintedUnknown{fmt::format("one device alone, batch {}", batch), "ms",
+                          first_guess_s_ * 1e3, exponential};
   };
-  const char* const rate = described_ ? "reached rate" : "rate";
-  const char* const rate_unit = described_ ? "of the described" : "Gbit/s";
-  switch (unknown) {
+  const auto rate = [&](const char* where) {
+    constexpr double kGigabits = 8e-9;
+    // A bounded rate is a share of the described one, which is its upper end.
+    const double of_line = std::isfinite(most_[k]) ? std::exp(-most_[k]) : 1;
+    return described_ ? PrintedUnknown{fmt::format("reached rate {}", where), "of the described",
+                                       of_line, exponential}
+                      : PrintedUnknown{fmt::format("rate {}", where), "Gbit/s",
+                                       kUsualRate * kGigabits, exponential};
+  };
+  switch (unknowns_[k]) {
     case Unknown::kCompute:
-      return named(fmt::format("one device alone, batch {}", least_batch_), "ms");
+      return compute(least_batch_);
     case Unknown::kComputeOfMore:
-      return named(fmt::format("one device alone, batch {}", most_batch_), "ms");
+      return compute(most_batch_);
     case Unknown::kNetworkRate:
-      return named(fmt::format("{} between hosts", rate), rate_unit);
+      return rate("between hosts");
     case Unknown::kDeviceRate:
-      return named(fmt::format("{} within a host", rate), rate_unit);
+      return rate("within a host");
     case Unknown::kLatency:
-      return named("latency of a hop", "us");
+      return {"latency of a hop", "us", kUsualLatency * 1e6, exponential};
     case Unknown::kStart:
-      return named(fmt::format("start of a collective, beside the {}",
-                               described_ ? "described" : "engine's"),
-                   "us");
+      return {fmt::format("start of a collective, beside the {}",
+                          described_ ? "described" : "engine's"),
+              "us", 1e6, [](double at) { return at; }};
     case Unknown::kSlowdown:
-      return named("slow-down of compute under transfers", "%");
+      return {"slow-down of compute under transfers", "%", kUsualSlowdown * 100, exponential};
     case Unknown::kHostShare:
-      return named("slow-down of compute by sharing a host", "% for each doubling of its ranks");
+      break;
   }
+  return {"slow-down of compute by sharing a host", "% for each doubling of its ranks", 100,
+          [](double at) { return std::expm1(at); }};
 }
 
 MeasuredConstant MeasuredFit::constant_of(std::size_t k) const {
-  const double middle = at_[k];
   const double half_width = kDeviationsOf95Percent * scatter_ * std::sqrt(covariance_[k][k]);
-  MeasuredConstant constant;
-  name_constant(unknowns_[k], constant);
-  const auto set = [&](const auto& value_of) {
-    constant.value = value_of(middle);
-    constant.interval = {value_of(middle - half_width), value_of(middle + half_width)};
-  };
-  const auto logarithmic = [&](double usual) {
-    set([usual](double at) { return usual * std::exp(at); });
-  };
-  constexpr double kGigabits = 8e-9;
-  switch (unknowns_[k]) {
-    case Unknown::kCompute:
-    case Unknown::kComputeOfMore:
-      logarithmic(first_guess_s_ * 1e3);
-      break;
-    case Unknown::kNetworkRate:
-    case Unknown::kDeviceRate: {
-      // A bounded rate is a share of the described one, which is its upper end.
-      const bool is_bounded = std::isfinite(most_[k]);
-      const double of_line = is_bounded ? std::exp(-most_[k]) : 1;
-      logarithmic(described_ ? of_line : kUsualRate * kGigabits);
-      if (is_bounded) {
-        constant.interval.high = std::min(constant.interval.high, 1.0);
-      }
-      break;
-    }
-    case Unknown::kLatency:
-      logarithmic(kUsualLatency * 1e6);
-      break;
-    case Unknown::kStart:
-      set([](double at) { return at * 1e6; });
-      break;
-    case Unknown::kSlowdown:
-      logarithmic(kUsualSlowdown * 100);
-      break;
-    case Unknown::kHostShare:
-      set([](double at) { return std::expm1(at) * 100; });
-      break;
+  const PrintedUnknown shown = printed(k);
+  const auto value_of = [&](double at) { return shown.scale * shown.shape(at); };
+  MeasuredConstant constant{
+      .name = shown.name,
+      .unit = shown.unit,
+      .value = value_of(at_[k]),
+      .interval = {value_of(at_[k] - half_width), value_of(at_[k] + half_width)},
+      .by = determined_by(k)};
+  if (std::isfinite(most_[k])) {
+    constant.interval.high = std::min(constant.interval.high, 1.0);
   }
-  constant.by = determined_by(k);
   return constant;
 }
 
@@ -292,6 +277,71 @@ std::string efficiency_text(const MeasuredFit& fit, const Prediction& prediction
       "  rate per rank {:.1f} % of {} with a batch of {} each, as "
       "measured\n",
       100 * predicted / measured, counted(base.figure.ranks, "rank"), base.figure.batch_size);
+}
+
+bool MeasuredFit::is_measured(const MeasuredFigure& figure) const {
+  MeasuredFigure asked = figure;
+  complete(asked);
+  const auto case_of = [this](const MeasuredFigure& it) {
+    const PredictRequest request = request_of(it);
+    // One rank exchanges nothing under any strategy.
+    return std::tuple(it.ranks, it.batch_size, it.accumulate,
+                      it.ranks > 1 ? strategies::strategy_of(request).text() : std::string(),
+                      cluster::ranks_per_host(request.cluster, it.ranks));
+  };
+  return std::ranges::any_of(
+      checked_, [&](const CheckedFigure& it) { return case_of(it.figure) == case_of(asked); });
+}
+
+MeasuredFit::Values MeasuredFit::constants_for(const MeasuredFit& other) const {
+  Values at;
+  for (const Unknown unknown : other.unknowns_) {
+    if (unknown == Unknown::kCompute || unknown == Unknown::kComputeOfMore) {
+      const int batch = unknown == Unknown::kCompute ? other.least_batch_ : other.most_batch_;
+      at.push_back(std::log(one_device_s(batch, at_) / other.first_guess_s_));
+    } else {
+      at.push_back(value(unknown, at_));
+    }
+  }
+  return at;
+}
+
+void MeasuredFit::find_covariance() {
+  stats::PriorFit fit =
+      stats::posterior_at([&](const Values& at) { return residuals_at(at); }, prior_, at_);
+  covariance_ = std::move(fit.covariance);
+  influence_ = std::move(fit.influence);
+}
+
+MeasuredFit MeasuredFit::if_measured(MeasuredFigure figure) const {
+  if (is_measured(figure)) {
+    return *this;
+  }
+  MeasuredFit more = *this;
+  complete(figure);
+  const double step = plan::seconds_of(step_of(priced(request_of(figure))).step);
+  figure.step_s = step;
+  more.checked_.push_back({.figure = std::move(figure), .measured_s = step, .fitted_s = step});
+  more.sort_figures();
+  more.choose_unknowns();
+  more.at_ = constants_for(more);
+  more.find_covariance();
+  return more;
+}
+
+std::optional<MeasuredFit> MeasuredFit::if_collectives_measured() const {
+  const bool network =
+      fits(Unknown::kNetworkRate) && !has_collective_fits(cluster::LinkScope::kHosts);
+  const bool device =
+      fits(Unknown::kDeviceRate) && !has_collective_fits(cluster::LinkScope::kDevices);
+  if (!described_ || !(network || device)) {
+    return std::nullopt;
+  }
+  MeasuredFit more = *this;
+  more.swept_ = true;
+  more.choose_unknowns();
+  more.find_covariance();
+  return more;
 }
 
 }  // namespace paceline::predict

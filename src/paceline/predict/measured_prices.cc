@@ -5,10 +5,10 @@
 
 #include <fmt/format.h>
 
-#include "paceline/predict/batch_line.h"
 #include "paceline/predict/engine_choice.h"
 #include "paceline/predict/engines.h"
 #include "paceline/predict/measured_fit.h"
+#include "paceline/predict/profile_batches.h"
 #include "paceline/predict/roofline.h"
 
 // Computes the step time that given values of the unknowns predict.

@@ -8,7 +8,6 @@
 #include <fmt/format.h>
 
 #include "paceline/base/error.h"
-#include "paceline/predict/scaling.h"
 
 namespace paceline::predict {
 namespace {

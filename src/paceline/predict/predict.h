@@ -10,7 +10,6 @@
 #include "paceline/predict/error_bar.h"
 #include "paceline/predict/predict_request.h"
 #include "paceline/predict/run_record.h"
-#include "paceline/predict/trace.h"
 #include "paceline/records/run_record.h"
 
 namespace paceline::predict {

@@ -46,7 +46,7 @@ struct PredictRequest {
   std::string strategy = "fusion";
   double bucket_mb = 25;
   plan::Rank ranks = 1;
-  std::optional<strategies::EmbeddingJob> tables{};  // predict/tables.h
+  std::optional<strategies::EmbeddingJob> tables{};  // predict/case_request.h
   /// Examples per rank and step, all micro-batches together; 0: that of the cluster's throughput,
   /// or 32, for each micro-batch.
   int batch_size = 0;
@@ -101,5 +101,12 @@ struct PredictRequest {
 /// and a hash of measured layer times.  The record has the hosts and the engine elsewhere.  Empty
 /// if the request has a machine of its own in place of the cluster's.
 std::string priced_on(const PredictRequest& request);
+
+/// Throws UsageError if the batch cannot be cut into equal micro-batches, or is cut beside
+/// embedding tables.
+void check_batch(const PredictRequest& request);
+
+/// Throws UsageError if a record cannot hold the steps.
+void check_steps(const PredictRequest& request);
 
 }  // namespace paceline::predict

@@ -12,7 +12,6 @@
 #include "paceline/base/error.h"
 #include "paceline/plan/plan_input.h"
 #include "paceline/plan/profile.h"
-#include "paceline/predict/batch_line.h"
 
 namespace paceline::predict {
 namespace {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <optional>
 #include <string>
 
@@ -8,6 +9,25 @@
 #include "paceline/records/run_record.h"
 
 namespace paceline::predict {
+
+/// The time that one device takes for a micro-batch.
+struct BatchTime {
+  int batch_size = 1;
+  double time = 0;  // in any unit
+};
+
+/// Returns the time of a micro-batch of `batch_size` samples: linear interpolation between two
+/// measured times, so a fixed part plus a part per sample.  A batch smaller than both takes at
+/// least its proportional share of the smaller time.  A batch larger than both takes at least the
+/// larger time.
+inline double interpolated_time(const BatchTime& least, const BatchTime& most, int batch_size) {
+  const double line = least.time + (most.time - least.time) * (batch_size - least.batch_size) /
+                                       (most.batch_size - least.batch_size);
+  if (batch_size < least.batch_size) {
+    return std::max(line, least.time * batch_size / least.batch_size);
+  }
+  return batch_size > most.batch_size ? std::max(line, most.time) : line;
+}
 
 /// A profile, and the file that holds it.
 struct ProfileOfFile {
@@ -22,7 +42,7 @@ struct ProfileOfBatch {
 };
 
 /// Returns the profile of a micro-batch of `batch_size`, at least 1, from profiles of two batches.
-/// Each layer's time lies on the line through its two times (predict/batch_line.h).  The update and
+/// Each layer's time lies on the line through its two times (interpolated_time).  The update and
 /// the codecs, which do not depend on the batch, come from the profile whose batch is nearer.
 /// Throws UsageError if the two differ in network, number type or device, or have the same batch.
 ProfileOfBatch profile_of_batch(const ProfileOfFile& one, const ProfileOfFile& other,

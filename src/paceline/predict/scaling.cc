@@ -9,7 +9,6 @@
 
 #include "paceline/base/error.h"
 #include "paceline/simulator/job_cache.h"
-#include "paceline/strategies/strategy.h"
 
 namespace paceline::predict {
 namespace {
@@ -82,11 +81,6 @@ void add_world(const AdviseRequest& request, plan::Rank ranks, Scaling& scaling)
 }
 
 }  // namespace
-
-bool has_servers(const std::string& strategy) {
-  const strategies::StrategySpec spec = strategies::parse_strategy(strategy);
-  return spec.exchange.row != nullptr && spec.exchange.row->name == "ps";
-}
 
 std::optional<plan::Rank> Scaling::knee_by(double ScaledWorld::*efficiency) const {
   std::optional<plan::Rank> knee;

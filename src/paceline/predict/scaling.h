@@ -48,10 +48,6 @@ struct Scaling {
   std::optional<plan::Rank> knee_by(double ScaledWorld::*efficiency) const;
 };
 
-/// Returns whether servers hold the parameters; their simulation takes minutes beyond kMostServers
-/// ranks.
-bool has_servers(const std::string& strategy);
-
 /// Predicts `strategy` on the whole cluster and on every power of two of ranks above those of the
 /// base, each with the job's batch per rank.
 ///

@@ -209,9 +209,4 @@ inline constexpr std::int64_t kMostItems = 10'000'000;
 Job compile(const plan::Planner& planner, const plan::PlanInput& input,
             const JobOptions& options = {});
 
-/// Throws UsageError if the steps of the simulated ranks would have more than kMostItems ops or
-/// messages.  Plans one step of rank 0 and, if it does not have too many ops, one step of each
-/// simulated rank.
-void check_size(RankPrograms& programs, const Classes& classes, const JobOptions& options);
-
 }  // namespace paceline::simulator

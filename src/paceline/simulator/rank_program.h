@@ -10,7 +10,7 @@
 #include "paceline/plan/comm_plan.h"
 #include "paceline/plan/matching.h"
 #include "paceline/plan/plan_input.h"
-#include "paceline/simulator/orbits.h"
+#include "paceline/simulator/classes.h"
 
 namespace paceline::simulator {
 
