@@ -130,9 +130,9 @@ void closed_forms() {
   const double seconds = shortest_s([&] {
     for (int i = 0; i < kCount; ++i) {
       const cluster::Group group{2 + i % 1000, 1 + i % 100, 8};
-      sum += cluster::alone(
-          cluster::collective_cost({plan::Pattern::kAllReduce, std::int64_t{4} * i, group}, machine),
-          group, machine);
+      sum += cluster::alone(cluster::collective_cost(
+                                {plan::Pattern::kAllReduce, std::int64_t{4} * i, group}, machine),
+                            group, machine);
     }
   });
   fmt::print("closed forms: {:.0f} configurations/s{}\n", kCount / seconds, sum == 0 ? "!" : "");
