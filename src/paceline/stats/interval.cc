@@ -2,8 +2,11 @@
 #include "paceline/stats/interval.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <functional>
+#include <iterator>
+#include <utility>
 
 #include "paceline/base/error.h"
 #include "paceline/base/random.h"
@@ -76,40 +79,18 @@ Interval symmetric_interval(const std::vector<double>& values, double level) {
              : t_interval(values, level).widened_to(center_of(values));
 }
 
-// Draws the median of one run repeatedly, each time from effective_samples() of its samples.
-class RunResampler {
- public:
-  explicit RunResampler(const std::vector<double>& run)
-      : run_(run),
-        effective_steps_(
-            std::max<std::size_t>(2, static_cast<std::size_t>(effective_samples(run)))) {}
-
-  std::size_t effective_steps() const { return effective_steps_; }
-
-  double draw(Random& random) {
-    values_.clear();
-    for (std::size_t i = 0; i < effective_steps_; ++i) {
-      values_.push_back(run_[random.below(run_.size())]);
-    }
-    return median_in_place(values_);
-  }
-
- private:
-  std::span<const double> run_;
-  std::size_t effective_steps_;
-  std::vector<double> values_;
-};
-
-// Draws the medians of several runs repeatedly, each by RunResampler.  The set of runs is fixed and
-// not drawn.
+// Draws the medians of the runs of one case, each from effective_samples() of the run's samples.
+// The set of runs is fixed and not drawn.
 class CaseResampler {
  public:
   explicit CaseResampler(Runs runs) {
     for (const std::vector<double>& run : runs) {
       if (!run.empty()) {
-        runs_.emplace_back(run);
+        const auto steps =
+            std::max<std::size_t>(2, static_cast<std::size_t>(effective_samples(run)));
+        runs_.push_back({run, steps});
         fewest_steps_ = std::min(fewest_steps_, run.size());
-        effective_steps_ += runs_.back().effective_steps();
+        effective_steps_ += steps;
       }
     }
   }
@@ -117,32 +98,75 @@ class CaseResampler {
   bool has_enough_steps() const { return fewest_steps_ >= kFewestSteps; }
   std::size_t effective_steps() const { return effective_steps_; }
 
-  /// Draws each run's median once.
-  const std::vector<double>& draw(Random& random) {
-    medians_.clear();
-    for (RunResampler& run : runs_) {
-      medians_.push_back(run.draw(random));
+  std::vector<double> draw(Random& random) {
+    std::vector<double> medians;
+    for (const auto& [run, steps] : runs_) {
+      values_.clear();
+      for (std::size_t i = 0; i < steps; ++i) {
+        values_.push_back(run[random.below(run.size())]);
+      }
+      medians.push_back(median_in_place(values_));
     }
-    return medians_;
+    return medians;
   }
 
  private:
-  std::vector<RunResampler> runs_;
+  struct Run {
+    std::span<const double> samples;
+    std::size_t effective_steps;
+  };
+  std::vector<Run> runs_;
   std::size_t fewest_steps_ = static_cast<std::size_t>(-1);
   std::size_t effective_steps_ = 0;
-  std::vector<double> medians_;
+  std::vector<double> values_;
 };
 
-using Draw = std::function<double(Random&)>;
+// A quantity of one or two cases, as a function of the medians of their runs.
+using Medians = std::vector<std::vector<double>>;  // by case, then by run
+using Statistic = std::function<double(const Medians&)>;
 
-Interval bootstrap(const Draw& draw, double level, const IntervalOptions& options) {
+// Returns the interval from the steps inside the runs: the bootstrap of the statistic.  Returns
+// nothing if a run has too few steps.
+std::optional<Interval> interval_within_runs(std::span<const Runs> cases,
+                                             const Statistic& statistic,
+                                             const IntervalOptions& options) {
+  std::vector<CaseResampler> resamplers(cases.begin(), cases.end());
+  if (!std::ranges::all_of(resamplers, &CaseResampler::has_enough_steps)) {
+    return std::nullopt;
+  }
   std::vector<double> replicates;
-  replicates.reserve(options.resamples);
+  Medians drawn(cases.size());
   for (std::size_t i = 0; i < options.resamples; ++i) {
     Random random(options.seed, i);
-    replicates.push_back(draw(random));
+    std::ranges::transform(resamplers, drawn.begin(),
+                           [&](CaseResampler& one) { return one.draw(random); });
+    replicates.push_back(statistic(drawn));
   }
-  return percentile_interval(std::move(replicates), level);
+  const std::size_t steps =
+      std::ranges::min(resamplers, {}, &CaseResampler::effective_steps).effective_steps();
+  return percentile_interval(std::move(replicates), expanded_level(options.level, steps));
+}
+
+using OverRuns = std::function<Interval(const Medians&)>;
+
+// Returns the statistic with its interval: over the runs if each case has kFewestRuns, else within
+// them.  Returns nothing if a case has no samples.
+std::optional<Estimate> estimate_of(std::span<const Runs> cases, const Statistic& statistic,
+                                    const OverRuns& over_runs, const IntervalOptions& options) {
+  Medians medians;
+  std::ranges::transform(cases, std::back_inserter(medians), run_medians);
+  const std::size_t runs = std::ranges::min(medians, {}, &std::vector<double>::size).size();
+  if (runs == 0) {
+    return std::nullopt;
+  }
+  Estimate result{.value = statistic(medians), .runs = runs, .level = options.level};
+  if (runs >= kFewestRuns) {
+    result.basis = IntervalBasis::kRuns;
+    result.interval = over_runs(medians);
+  } else {
+    result.interval = interval_within_runs(cases, statistic, options);
+  }
+  return result;
 }
 
 Interval welch(const std::vector<double>& top, const std::vector<double>& bottom, double level) {
@@ -171,116 +195,52 @@ Interval ratio_over_runs(const std::vector<double>& top, const std::vector<doubl
   return exponential(welch(numerator_data, below, level));
 }
 
-// How the two runs of a pair are compared, and how the pairs are summarized.
-struct PairRule {
-  double (*combine)(double first, double second);
-  double (*center)(std::span<const double> pairs);
-  Interval (*over_runs)(const std::vector<double>& pairs, double level);
-};
+using Combine = double (*)(double first, double second);
 
-constexpr PairRule kDifference{
-    .combine = [](double a, double b) { return a - b; },
-    .center = median,
-    .over_runs = [](const std::vector<double>& pairs,
-                    double level) { return interval_over_runs(pairs, level); }};
+std::vector<double> pairs_of(const Medians& medians, Combine combine) {
+  std::vector<double> pairs(medians[0].size());
+  std::ranges::transform(medians[0], medians[1], pairs.begin(), combine);
+  return pairs;
+}
 
-constexpr PairRule kLogRatio{
-    .combine = [](double a, double b) { return std::log(a / b); },
-    .center = center_of,
-    .over_runs = [](const std::vector<double>& pairs,
-                    double level) { return symmetric_interval(pairs, level); }};
-
-std::optional<Estimate> paired_estimate(Runs first, Runs second, const PairRule& rule,
-                                        const IntervalOptions& options) {
+void check_pairs(Runs first, Runs second) {
   PACELINE_CHECK_EQ(first.size(), second.size());
-  const auto a = run_medians(first);
-  const auto b = run_medians(second);
-  PACELINE_CHECK_EQ(a.size(), first.size());
-  PACELINE_CHECK_EQ(b.size(), second.size());
-  if (a.empty()) {
-    return std::nullopt;
+  for (const Runs side : {first, second}) {
+    PACELINE_CHECK(std::ranges::none_of(side, &std::vector<double>::empty));
   }
-  std::vector<double> pairs(a.size());
-  std::transform(a.begin(), a.end(), b.begin(), pairs.begin(), rule.combine);
-  Estimate result{.value = rule.center(pairs), .runs = pairs.size(), .level = options.level};
-  if (pairs.size() >= kFewestRuns) {
-    result.basis = IntervalBasis::kRuns;
-    result.interval = rule.over_runs(pairs, options.level);
-    return result;
-  }
-  CaseResampler left(first);
-  CaseResampler right(second);
-  if (left.has_enough_steps() && right.has_enough_steps()) {
-    std::vector<double> drawn(pairs.size());
-    const auto draw = [&](Random& random) {
-      const auto& tops = left.draw(random);
-      const auto& bottoms = right.draw(random);
-      std::transform(tops.begin(), tops.end(), bottoms.begin(), drawn.begin(), rule.combine);
-      return rule.center(drawn);
-    };
-    result.interval = bootstrap(
-        draw,
-        expanded_level(options.level, std::min(left.effective_steps(), right.effective_steps())),
-        options);
-  }
-  return result;
 }
 
 }  // namespace
 
 std::optional<Estimate> median_of_runs(Runs runs, const IntervalOptions& options) {
-  const auto medians = run_medians(runs);
-  if (medians.empty()) {
-    return std::nullopt;
-  }
-  Estimate result{.value = median(medians), .runs = medians.size(), .level = options.level};
-  if (medians.size() >= kFewestRuns) {
-    result.basis = IntervalBasis::kRuns;
-    result.interval = positive_over_runs(medians, options.level);
-    return result;
-  }
-  CaseResampler resampler(runs);
-  if (resampler.has_enough_steps()) {
-    result.interval =
-        bootstrap([&](Random& random) { return median(resampler.draw(random)); },
-                  expanded_level(options.level, resampler.effective_steps()), options);
-  }
-  return result;
+  return estimate_of(
+      std::array{runs}, [](const Medians& medians) { return median(medians[0]); },
+      [&](const Medians& medians) { return positive_over_runs(medians[0], options.level); },
+      options);
 }
 
 std::optional<Estimate> ratio_of_medians(Runs numerator, Runs denominator,
                                          const IntervalOptions& options) {
-  const auto top = run_medians(numerator);
-  const auto bottom = run_medians(denominator);
-  if (top.empty() || bottom.empty()) {
-    return std::nullopt;
-  }
-  const std::size_t runs = std::min(top.size(), bottom.size());
-  Estimate result{.value = median(top) / median(bottom), .runs = runs, .level = options.level};
-  if (runs >= kFewestRuns) {
-    result.basis = IntervalBasis::kRuns;
-    result.interval = ratio_over_runs(top, bottom, options.level).widened_to(result.value);
-    return result;
-  }
-  CaseResampler numerator_data(numerator);
-  CaseResampler below(denominator);
-  if (numerator_data.has_enough_steps() && below.has_enough_steps()) {
-    const auto draw = [&](Random& random) {
-      const double value = median(numerator_data.draw(random));
-      return value / median(below.draw(random));
-    };
-    result.interval = bootstrap(
-        draw,
-        expanded_level(options.level,
-                       std::min(numerator_data.effective_steps(), below.effective_steps())),
-        options);
-  }
-  return result;
+  const auto ratio = [](const Medians& medians) { return median(medians[0]) / median(medians[1]); };
+  return estimate_of(
+      std::array{numerator, denominator}, ratio,
+      [&](const Medians& medians) {
+        return ratio_over_runs(medians[0], medians[1], options.level).widened_to(ratio(medians));
+      },
+      options);
 }
 
 std::optional<Estimate> paired_difference(Runs minuend, Runs subtrahend,
                                           const IntervalOptions& options) {
-  return paired_estimate(minuend, subtrahend, kDifference, options);
+  check_pairs(minuend, subtrahend);
+  constexpr Combine kMinus = [](double a, double b) { return a - b; };
+  return estimate_of(
+      std::array{minuend, subtrahend},
+      [](const Medians& medians) { return median(pairs_of(medians, kMinus)); },
+      [&](const Medians& medians) {
+        return interval_over_runs(pairs_of(medians, kMinus), options.level);
+      },
+      options);
 }
 
 std::optional<Estimate> center_of_pairs(Runs runs, const IntervalOptions& options) {
@@ -307,7 +267,15 @@ std::optional<Estimate> center_of_pairs(Runs runs, const IntervalOptions& option
 
 std::optional<Estimate> paired_ratio(Runs numerator, Runs denominator,
                                      const IntervalOptions& options) {
-  auto result = paired_estimate(numerator, denominator, kLogRatio, options);
+  check_pairs(numerator, denominator);
+  constexpr Combine kLogRatio = [](double a, double b) { return std::log(a / b); };
+  auto result = estimate_of(
+      std::array{numerator, denominator},
+      [](const Medians& medians) { return center_of(pairs_of(medians, kLogRatio)); },
+      [&](const Medians& medians) {
+        return symmetric_interval(pairs_of(medians, kLogRatio), options.level);
+      },
+      options);
   if (result) {
     result->value = std::exp(result->value);
     if (result->interval) {

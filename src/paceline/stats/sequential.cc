@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "paceline/base/error.h"
+#include "paceline/stats/mean.h"
 
 namespace paceline::stats {
 namespace {
@@ -15,33 +16,22 @@ namespace {
 // slightly more of them than with the best value.
 constexpr double kPriorEffectSd = 3;
 
-/// The mean and the sum of squared deviations, updated value by value (Welford).
-struct RunningMoments {
+struct Moments {
   std::size_t count = 0;
   double mean = 0;
-  double squares = 0;
-
-  void add(double value) {
-    ++count;
-    const double step = value - mean;
-    mean += step / static_cast<double>(count);
-    squares += step * (value - mean);
-  }
-  double variance() const { return squares / static_cast<double>(count - 1); }
+  double deviation = 0;  // standard deviation
 };
 
-RunningMoments moments_of(std::span<const double> values) {
-  RunningMoments moments;
-  for (const double value : values) {
-    moments.add(value);
-  }
-  return moments;
-}
-
-// Equal measurements can differ in their last bits once they are differences of logarithms.
-bool has_scatter(const RunningMoments& moments) {
+// Returns nothing for too few values and for equal ones.  Equal measurements can differ in their
+// last bits once they are differences of logarithms.
+std::optional<Moments> moments_of(std::span<const double> values) {
   constexpr double kRounding = 1e-12;
-  return moments.count >= kFewestForSequential && moments.variance() > kRounding * kRounding;
+  if (values.size() < kFewestForSequential) {
+    return std::nullopt;
+  }
+  const double deviation = standard_error(values) * std::sqrt(static_cast<double>(values.size()));
+  return deviation > kRounding ? std::optional(Moments{values.size(), mean(values), deviation})
+                               : std::nullopt;
 }
 
 // Returns half the width of the interval: the distance from the mean at which the evidence is 1 /
@@ -56,32 +46,31 @@ double evidence_radius(std::size_t count, double deviation, double significance)
   return deviation * std::sqrt((n - 1) / n * (k - 1) / (1 - k / g));
 }
 
-Interval anytime_interval(const RunningMoments& moments, std::size_t count, double significance) {
-  const double half = evidence_radius(count, std::sqrt(moments.variance()), significance);
+Interval anytime_interval(const Moments& moments, std::size_t count, double significance) {
+  const double half = evidence_radius(count, moments.deviation, significance);
   return {moments.mean - half, moments.mean + half};
 }
 
 }  // namespace
 
 std::optional<double> sequential_evidence(std::span<const double> differences, double mean) {
-  const RunningMoments moments = moments_of(differences);
-  if (!has_scatter(moments)) {
+  const auto moments = moments_of(differences);
+  if (!moments) {
     return std::nullopt;
   }
-  const auto n = static_cast<double>(moments.count);
+  const auto n = static_cast<double>(moments->count);
   const double g = 1 + n * kPriorEffectSd * kPriorEffectSd;
-  const double distance = moments.mean - mean;
-  const double q = n * distance * distance / moments.squares;  // t^2 / nu
+  const double t = (moments->mean - mean) / moments->deviation * std::sqrt(n);
+  const double q = t * t / (n - 1);
   return std::pow((1 + q) / (1 + q / g), n / 2) / std::sqrt(g);
 }
 
 std::optional<Interval> sequential_interval(std::span<const double> differences,
                                             double significance) {
   PACELINE_CHECK(significance > 0 && significance < 1);
-  const RunningMoments moments = moments_of(differences);
-  return has_scatter(moments)
-             ? std::optional(anytime_interval(moments, moments.count, significance))
-             : std::nullopt;
+  const auto moments = moments_of(differences);
+  return moments ? std::optional(anytime_interval(*moments, moments->count, significance))
+                 : std::nullopt;
 }
 
 SequentialEnd sequential_end(const Interval& interval, const SequentialGoal& goal) {
@@ -95,18 +84,18 @@ SequentialEnd sequential_end(const Interval& interval, const SequentialGoal& goa
 std::optional<std::size_t> sequential_differences_to_go(std::span<const double> differences,
                                                         const SequentialGoal& goal) {
   constexpr std::size_t kMost = 1'000'000;
-  const RunningMoments moments = moments_of(differences);
-  if (!has_scatter(moments)) {
+  const auto moments = moments_of(differences);
+  if (!moments) {
     return std::nullopt;
   }
   const auto ends = [&](std::size_t count) {
-    return sequential_end(anytime_interval(moments, count, goal.significance), goal) !=
+    return sequential_end(anytime_interval(*moments, count, goal.significance), goal) !=
            SequentialEnd::kNone;
   };
-  if (ends(moments.count)) {
+  if (ends(moments->count)) {
     return 0;
   }
-  std::size_t low = moments.count;  // this number does not end the sequence
+  std::size_t low = moments->count;  // this number does not end the sequence
   std::size_t high = low;
   for (std::size_t step = 1; !ends(high); step *= 2) {
     if (high > kMost) {
@@ -119,7 +108,7 @@ std::optional<std::size_t> sequential_differences_to_go(std::span<const double> 
     const std::size_t middle = low + (high - low) / 2;
     (ends(middle) ? high : low) = middle;
   }
-  return high - moments.count;
+  return high - moments->count;
 }
 
 }  // namespace paceline::stats
