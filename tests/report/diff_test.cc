@@ -109,7 +109,7 @@ TEST(Diff, FiveRunsSayThatSixAreNeeded) {
   EXPECT_EQ(diff.needed_runs, 6u);
   EXPECT_FALSE(diff.regression());
   EXPECT_NE(render_diff("markdown", diff)
-                .find("too few runs: 5 a side cannot prove anything at p \\< 0.05; 6 are needed"),
+                .find("too few runs (6 a side are needed for p \\< 0.05): 1M/2G"),
             std::string::npos);
 }
 

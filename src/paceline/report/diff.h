@@ -130,9 +130,6 @@ struct Diff {
   /// beyond the threshold.
   std::optional<std::size_t> runs_for_power;
   double power_change = 0;  // twice the threshold, 1 % without one; with `until`: its `within`
-  /// The change that these runs find with power 0.9 in the case whose runs scatter most; absent if
-  /// a case has too few runs to prove any change.
-  std::optional<double> found_change;
 
   std::vector<Difference> software;  // differences between the environments
   std::vector<records::Warning> warnings;

@@ -65,8 +65,7 @@ Json diff_json(const Diff& diff) {
            {"arrangements", diff.arrangements},
            {"needed_runs", diff.needed_runs},
            {"runs_for_power", or_null(diff.runs_for_power)},
-           {"power_change", diff.power_change},
-           {"found_change", or_null(diff.found_change)}};
+           {"power_change", diff.power_change}};
   if (diff.options.until) {
     out["until"] = {{"within", diff.options.until->within},
                     {"most_runs", diff.options.until->most}};

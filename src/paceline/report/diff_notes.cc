@@ -87,30 +87,16 @@ std::string threshold_clause(const Diff& diff) {
 // States the bound on the change of the cases without a proven one; empty if none is known.
 std::string unchanged_sentence(const Diff& diff) {
   const std::vector<std::string> within = names_with(diff, Verdict::kUnchanged);
-  if (!within.empty() && within.size() == diff.rows.size()) {
-    return fmt::format("not changed by more than {:g} %", 100 * diff.options.margin());
+  const double bound = 100 * diff.unchanged_within();
+  if (within.empty()) {
+    return bound > 0
+               ? fmt::format("not changed by more than {:.1f} % (the widest interval's end)", bound)
+               : "";
   }
-  if (!within.empty()) {
-    return fmt::format("not changed by more than {:g} %: {}", 100 * diff.options.margin(),
-                       fmt::join(within, ", "));
-  }
-  const double within_percent = 100 * diff.unchanged_within();
-  return within_percent > 0 ? fmt::format(
-                                  "not changed by more than {:.1f} % (the widest "
-                                  "interval's end)",
-                                  within_percent)
-                            : "";
-}
-
-// If no regression is proven, states which change would have been found, or that every case lies
-// within the margin; empty if neither can be said.
-std::string no_regression_sentence(const Diff& diff) {
-  const std::string sentence = fmt::format("no proven regression{}", threshold_clause(diff));
-  if (diff.found_change && !diff.options.until) {
-    return fmt::format("{}; a change of {:.{}f} % would have been found nine times in ten",
-                       sentence, 100 * *diff.found_change, *diff.found_change < 0.1 ? 1 : 0);
-  }
-  return names_with(diff, Verdict::kUnchanged).size() == diff.rows.size() ? sentence : "";
+  return within.size() == diff.rows.size()
+             ? fmt::format("not changed by more than {:g} %; no proven regression{}", bound,
+                           threshold_clause(diff))
+             : fmt::format("not changed by more than {:g} %: {}", bound, fmt::join(within, ", "));
 }
 
 std::string verdict_sentence(const Diff& diff) {
@@ -118,22 +104,14 @@ std::string verdict_sentence(const Diff& diff) {
     return "not decided: nothing was compared: no case of one side is in the other";
   }
   std::vector<std::string> clauses;
-  const std::vector<std::string> slower = names_with(diff, Verdict::kSlower);
-  const std::vector<std::string> faster = names_with(diff, Verdict::kFaster);
-  if (!slower.empty()) {
-    clauses.push_back(
-        fmt::format("slower{}, proven: {}", threshold_clause(diff), fmt::join(slower, ", ")));
+  for (const Verdict verdict : {Verdict::kSlower, Verdict::kFaster}) {
+    if (const auto names = names_with(diff, verdict); !names.empty()) {
+      clauses.push_back(fmt::format("{}{}, proven: {}", name_of(verdict), threshold_clause(diff),
+                                    fmt::join(names, ", ")));
+    }
   }
-  if (!faster.empty()) {
-    clauses.push_back(
-        fmt::format("faster{}, proven: {}", threshold_clause(diff), fmt::join(faster, ", ")));
-  }
-  const std::string unchanged = unchanged_sentence(diff);
-  if (!unchanged.empty()) {
+  if (const std::string unchanged = unchanged_sentence(diff); !unchanged.empty()) {
     clauses.push_back(unchanged);
-  }
-  if (const std::string none = no_regression_sentence(diff); slower.empty() && !none.empty()) {
-    clauses.push_back(none);
   }
   if (!diff.missing.empty()) {
     clauses.push_back(fmt::format("not decided: {}", fmt::join(diff.missing, "; ")));

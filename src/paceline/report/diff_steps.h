@@ -29,7 +29,7 @@ std::vector<std::string> missing_of(const Diff& diff);
 /// The relative change that is looked for if the user states none.
 inline constexpr double kUsualChange = 0.01;
 
-/// Sets needed_runs, runs_for_power, power_change and found_change of a comparison.
+/// Sets needed_runs, runs_for_power and power_change of a comparison.
 void plan_runs(Diff& diff, bool interleaved);
 
 /// Returns the versions, builds and recorded environment variables in which the sides differ.

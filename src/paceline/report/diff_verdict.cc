@@ -3,9 +3,13 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
+#include <initializer_list>
 #include <numeric>
 #include <optional>
 #include <set>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -89,76 +93,20 @@ std::optional<Verdict> proven(const DiffRow& row, const DiffOptions& options) {
                                                          : std::nullopt;
 }
 
-// Describes the rows without a decision in one clause, which gives the interval that reaches
-// farthest from 0.
-std::string wide_sentence(const Diff& diff, const std::vector<const DiffRow*>& rows) {
-  const DiffRow& farthest = **std::ranges::max_element(rows, {}, [](const DiffRow* row) {
-    return std::max(-row->change->interval->low, row->change->interval->high);
-  });
-  const std::string reach = fmt::format(
-      "the interval of {} reaches from {:+.1f} to {:+.1f} %, "
-      "and the margin is {:g} %",
-      farthest.name, 100 * farthest.change->interval->low, 100 * farthest.change->interval->high,
-      100 * diff.options.margin());
-  return rows.size() == 1 ? reach
-                          : fmt::format("{} {}s have intervals beyond the margin: {}", rows.size(),
-                                        diff.operations ? "range" : "case", reach);
-}
-
-void add_undecided(const Diff& diff, std::vector<std::string>& missing) {
-  std::vector<const DiffRow*> wide;
-  std::vector<std::string> without;
-  std::size_t pairs = 0;
-  for (const DiffRow& row : diff.rows) {
-    if (row.verdict != Verdict::kUndecided) {
-      continue;
-    }
-    if (row.change->interval) {
-      wide.push_back(&row);
-    } else {
-      without.push_back(row.name);
-      pairs = std::max(pairs, row.change->runs);
-    }
-  }
-  if (!wide.empty()) {
-    missing.push_back(wide_sentence(diff, wide));
-  }
-  if (!without.empty()) {
-    missing.push_back(fmt::format("{} {} no interval after {}", fmt::join(without, ", "),
-                                  without.size() == 1 ? "has" : "have",
-                                  counted(std::int64_t(pairs), "pair")));
-  }
-}
-
-std::string few_runs_sentence(const Diff& diff) {
-  std::size_t fewest = 0;
-  for (const DiffRow& row : diff.rows) {
-    if (row.verdict == Verdict::kTooFewRuns) {
-      const std::size_t runs = std::min(row.base_runs, row.test_runs);
-      fewest = fewest == 0 ? runs : std::min(fewest, runs);
-    }
-  }
-  return fmt::format("too few runs: {} a side cannot prove anything at p < {}; {} are needed",
-                     fewest, diff.options.significance, diff.needed_runs);
-}
-
+// Adds, for each verdict that decides nothing, a clause with the names of its rows.
 void add_verdicts(const Diff& diff, std::vector<std::string>& missing) {
-  if (const auto apart = names_with(diff, Verdict::kNotComparable); !apart.empty()) {
-    missing.push_back(fmt::format("no verdict of {}, which {} not comparable",
-                                  counted(std::ssize(apart), "case"),
-                                  apart.size() == 1 ? "is" : "are"));
-  }
-  for (const auto& [verdict, why] :
-       {std::pair{Verdict::kInvalid, "INVALID"},
-        {Verdict::kNoSamples, "no samples on a side"},
-        {Verdict::kCoarseClock, "a clock whose tick is longer than what is looked for"}}) {
+  for (const auto& [verdict, why] : std::initializer_list<std::pair<Verdict, std::string>>{
+           {Verdict::kNotComparable, "not comparable"},
+           {Verdict::kInvalid, "INVALID"},
+           {Verdict::kNoSamples, "no samples on a side"},
+           {Verdict::kCoarseClock, "a clock whose tick is longer than what is looked for"},
+           {Verdict::kUndecided,
+            fmt::format("no interval within the margin of {:g} %", 100 * diff.options.margin())},
+           {Verdict::kTooFewRuns, fmt::format("too few runs ({} a side are needed for p < {})",
+                                              diff.needed_runs, diff.options.significance)}}) {
     if (const auto names = names_with(diff, verdict); !names.empty()) {
       missing.push_back(fmt::format("{}: {}", why, fmt::join(names, ", ")));
     }
-  }
-  add_undecided(diff, missing);
-  if (!names_with(diff, Verdict::kTooFewRuns).empty()) {
-    missing.push_back(few_runs_sentence(diff));
   }
 }
 

@@ -282,17 +282,4 @@ std::size_t runs_for_power(double log_sd, double log_change, std::size_t cases, 
   return std::max(static_cast<std::size_t>(std::min(pairs, 1e9)), fewest_runs(share, true));
 }
 
-std::optional<double> change_for_power(double log_sd, std::size_t runs, std::size_t cases,
-                                       double power, double significance) {
-  PACELINE_CHECK(log_sd >= 0 && cases > 0);
-  const double share = significance / static_cast<double>(cases);
-  const double u = normal_quantile(1 - share / 2);
-  const double v = normal_quantile(power);
-  const double paid = static_cast<double>(runs) - u * u / 2;
-  if (!(paid > 0) || runs < fewest_runs(share, true)) {
-    return std::nullopt;
-  }
-  return std::expm1(log_sd * (u + v) * std::sqrt(std::numbers::pi / 3 / paid));
-}
-
 }  // namespace paceline::stats

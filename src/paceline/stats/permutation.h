@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
-#include <optional>
 #include <span>
 #include <vector>
 
@@ -78,10 +77,5 @@ std::size_t fewest_runs(double significance, bool paired);
 /// result is at least the number that one case needs at its share of the significance.
 std::size_t runs_for_power(double log_sd, double log_change, std::size_t cases = 1,
                            double power = 0.9, double significance = 0.05);
-
-/// Returns the change, as a fraction above 0, that `runs` runs per side find with probability
-/// `power`: the inverse of runs_for_power().  Nothing if the runs are too few to prove any change.
-std::optional<double> change_for_power(double log_sd, std::size_t runs, std::size_t cases = 1,
-                                       double power = 0.9, double significance = 0.05);
 
 }  // namespace paceline::stats
