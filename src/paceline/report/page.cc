@@ -56,9 +56,9 @@ std::string default_title(std::span<const RunRecord> records) {
 PageAssets page_assets() {
   return {.skeleton = embedded::kSkeleton,
           .style = embedded::kStyle,
-          .scripts = {embedded::kD3, embedded::kPlot, embedded::kCharts, embedded::kRows,
-                      embedded::kElements, embedded::kSections, embedded::kScaling,
-                      embedded::kTraining, embedded::kScript},
+          .scripts = {embedded::kD3, embedded::kPlot, embedded::kCharts, embedded::kElements,
+                      embedded::kRows, embedded::kSections, embedded::kScaling, embedded::kTraining,
+                      embedded::kScript},
           .licences = {embedded::kD3Licence, embedded::kPlotLicence}};
 }
 

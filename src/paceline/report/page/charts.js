@@ -104,16 +104,6 @@ const paceline = (() => {
   const solid = (data) => data.filter((d) => !d.within_run);
   const dotted = (data) => data.filter((d) => d.within_run);
 
-  // Draws whiskers with end caps along x.
-  const whiskerX = (data, options) => [
-    Plot.ruleY(solid(data), { ...options, strokeWidth: 1.5 }),
-    Plot.ruleY(dotted(data), {
-      ...options, strokeWidth: 1.5, strokeDasharray: DOTTED, className: "dotted",
-    }),
-    Plot.tickX(data, { ...options, x: options.x1, strokeWidth: 1.5 }),
-    Plot.tickX(data, { ...options, x: options.x2, strokeWidth: 1.5 }),
-  ];
-
   // Returns height, ticks and left margin of a chart with a vertical axis.
   function frameOf(spec, domain, width) {
     const height = Math.round(Math.min(340, Math.max(240, width * 0.62)));
@@ -212,58 +202,42 @@ const paceline = (() => {
   }
 
   // Makes the small picture of an entry of a legend.
-  const picture = (width, ...shapes) =>
-    shape("svg", { width, height: 12, "aria-hidden": "true" }, ...shapes);
-
   function swatch({ style: i, look }) {
     const reference = look === "reference";
-    const line = shape("line", {
-      x1: 0, x2: 30, y1: 6, y2: 6, "stroke-width": 2,
-      "stroke-dasharray": reference ? "5 4" : dash(i),
-      style: `stroke:${reference ? "var(--soft)" : color(i)}`,
-    });
-    if (reference) return picture(30, line);
-    const { symbol: own, stroke, fill } = symbolStyle(i, look);
-    const mark = (name, size, inside) => shape("path", {
+    const symbolOf = (name, size, style) => shape("path", {
       d: d3.symbol(d3[`symbol${name[0].toUpperCase()}${name.slice(1)}`], size)(),
-      transform: "translate(15,6)", style: `stroke:${stroke};fill:${inside}`,
+      transform: "translate(15,6)", style,
     });
-    return picture(30, line, mark(own, 48, fill),
-      ...(look === "invalid" ? [mark("times", 60, "none")] : []));
+    const { symbol: own, stroke, fill } = symbolStyle(i ?? 0, look);
+    return shape("svg", { width: 30, height: 12, "aria-hidden": "true" },
+      ...(i === undefined ? [] : [shape("line", {
+        x1: 0, x2: 30, y1: 6, y2: 6, "stroke-width": 2,
+        "stroke-dasharray": reference ? "5 4" : dash(i),
+        style: `stroke:${reference ? "var(--soft)" : color(i)}`,
+      })]),
+      ...(i === undefined || reference ? []
+        : [symbolOf(own, 48, `stroke:${stroke};fill:${fill}`)]),
+      ...(look === "invalid" ? [symbolOf("times", 60, `stroke:${stroke};fill:none`)] : []));
   }
 
   function legend(spec) {
-    const box = document.createElement("div");
-    box.className = "legend";
-    spec.series.forEach((series) => {
-      const entry = document.createElement("span");
-      entry.append(swatch(series), series.name);
-      box.append(entry);
-    });
     const isInvalid = (series) => series.look === "invalid" ||
       series.points.some((one) => one.valid === false);
-    if (spec.series.some(isInvalid)) box.append(paceline.invalidEntry());
-    return box;
+    const entries = [...spec.series, ...spec.series.some(isInvalid)
+      ? [{ look: "invalid", name: paceline.INVALID }] : []];
+    return paceline.element("div", { class: "legend" }, entries.map((one) =>
+      paceline.element(one.style === undefined ? "b" : "span", {}, swatch(one), one.name)));
   }
 
   // Returns the chart as an element of this width.  A series without a style
   // gets its index as its style.
   function draw(spec, width) {
-    (spec.series ?? []).forEach((series, i) => { series.style ??= i; });
-    const inRows = spec.kind === "bars" || spec.kind === "boxes";
-    const drawn = [spec.kind === "bars" ? paceline.bars(spec, width)
-      : spec.kind === "boxes" ? paceline.boxes(spec, width) : plane(spec, width)].flat();
-    for (const svg of drawn) {
-      svg.setAttribute("role", "img");
-      svg.setAttribute("aria-label", spec.title);
-    }
-    const box = document.createElement("div");
-    box.append(...(inRows ? paceline.rowLegend(spec) : [legend(spec)]), ...drawn);
-    return box;
+    spec.series.forEach((series, i) => { series.style ??= i; });
+    const svg = plane(spec, width);
+    svg.setAttribute("role", "img");
+    svg.setAttribute("aria-label", spec.title);
+    return paceline.element("div", {}, legend(spec), svg);
   }
 
-  return {
-    draw,
-    drawing: { bottom, extent, picture, scale, shape, ticksOf, whiskerX },
-  };
+  return { draw, drawing: { axisLabel, extent, tick } };
 })();

@@ -103,41 +103,22 @@ Object.assign(paceline, (() => {
 
   const note = (text) => text ? element("p", { class: "note" }, text) : null;
 
-  // Shows a chart's values as a table.
+  // Shows the points of a chart of lines as a table.
   function numbers(spec) {
-    const rows = [];
-    let headers = ["case", heading(spec.value)];
-    if (spec.kind === "boxes") {
-      const unit = `, ${spec.value.unit}`;
-      headers = ["case", ...["p5", "p25", "median", "p75", "p95"].map((p) => p + unit)];
-      for (const box of spec.series.flatMap((series) => series.boxes)) {
-        rows.push([box.name, ...[box.low, box.lower_quartile, box.median,
-          box.upper_quartile, box.high].map(digits)]);
-      }
-    } else if (spec.kind === "bars") {
-      if (spec.mark) headers.push(spec.mark);
-      for (const point of spec.series.flatMap((series) => series.points)) {
-        rows.push([point.name, point.text,
-          ...(spec.mark ? [point.mark === undefined ? "-" : digits(point.mark)] : [])]);
-      }
-    } else {
-      headers = ["series", heading(spec.along), heading(spec.value)];
-      for (const series of spec.series) {
-        for (const point of series.points) {
-          rows.push([series.name, digits(point.along), point.text || digits(point.value)]);
-        }
-      }
-    }
+    const headers = ["series", heading(spec.along), heading(spec.value)];
+    const rows = spec.series.flatMap((series) => series.points.map((point) =>
+      [series.name, digits(point.along), point.text || digits(point.value)]));
     return element("details", { class: "numbers" },
       element("summary", {}, "Numbers"), plainTable(spec.title, headers, rows));
   }
 
-  // Makes the element for chart number `index`, which page.js draws at its width.
+  // Makes the element for chart number `index`; page.js draws all but rows at their width.
   const figure = (spec, index) => element("figure", { "data-chart": index },
     element("figcaption", {}, spec.title), note(spec.note),
-    element("div", { class: "plot" }), numbers(spec));
+    paceline.isRows(spec) ? paceline.rows(spec)
+      : [element("div", { class: "plot" }), numbers(spec)]);
 
   return {
-    printable, lines, element, digits, counted, table, plainTable, terms, facts, note, figure,
+    printable, lines, element, breakable, digits, counted, table, plainTable, terms, facts, note, figure,
   };
 })());

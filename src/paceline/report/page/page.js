@@ -63,14 +63,9 @@
   let wanted = [];
   const isWanted = (name) => wanted.every((word) => name.toLowerCase().includes(word));
   const filtered = (chart) => {
-    (chart.series ?? []).forEach((series, i) => { series.style ??= i; });
-    const inRows = chart.kind === "bars" || chart.kind === "boxes";
-    const series = chart.series.map((one) => !inRows ? one : { ...one,
-      points: one.points.filter(({ name }) => isWanted(name)),
-      boxes: one.boxes.filter(({ name }) => isWanted(name)) });
-    return { ...chart, series: series.filter((one) => inRows
-      ? one.points.length + one.boxes.length : one.look === "reference" ||
-        isWanted(one.name) || one.points.some(({ name }) => name && isWanted(name))) };
+    chart.series.forEach((series, i) => { series.style ??= i; });
+    return { ...chart, series: chart.series.filter((one) => one.look === "reference" ||
+      isWanted(one.name) || one.points.some(({ name }) => name && isWanted(name))) };
   };
   function filter() {
     if (cases.length <= MOST_CASES) return;
@@ -91,12 +86,11 @@
   }
 
   const drawAll = () => {
-    for (const figure of document.querySelectorAll("figure[data-chart]")) {
-      const place = figure.querySelector(".plot");
+    for (const place of document.querySelectorAll("figure > .plot")) {
       const width = Math.floor(place.clientWidth);
       if (width > 0 && place.dataset.width !== String(width)) {
         place.dataset.width = width;
-        const chart = charts[Number(figure.dataset.chart)];
+        const chart = charts[Number(place.parentElement.dataset.chart)];
         place.replaceChildren(paceline.draw(wanted.length ? filtered(chart) : chart, width));
       }
     }
