@@ -49,7 +49,7 @@ TEST(Pairing, AChangedKeyIsADifferenceOfThePair) {
   }
   const Pairing pairing = pair_cases(base, test);
   ASSERT_EQ(pairing.pairs.size(), 7u);
-  const Difference bucket{"bucket_mib", "25.0", "1.0"};
+  const Difference bucket{"bucket_mb", "25", "1"};
   const Difference strategy{"strategy", "ddp", "fusion"};
   EXPECT_EQ(pairing.pairs[0].differences, std::vector{bucket});
   EXPECT_EQ(pairing.pairs[1].differences, (std::vector{strategy, bucket}));
@@ -148,8 +148,8 @@ TEST(Pairing, ALinkOnOneSideAloneIsADifferenceOfThePair) {
   std::vector<RunRecord> test = base;
   test[0].configuration.link = "1Gbit,50us";
   test[0].configuration.stretch = 2;
-  const std::vector<Difference> forth{{"link", "-", "1Gbit,50us"}, {"stretch", "-", "2.0"}};
-  const std::vector<Difference> back{{"link", "1Gbit,50us", "-"}, {"stretch", "2.0", "-"}};
+  const std::vector<Difference> forth{{"link", "-", "1Gbit,50us"}, {"stretch", "-", "2"}};
+  const std::vector<Difference> back{{"link", "1Gbit,50us", "-"}, {"stretch", "2", "-"}};
   EXPECT_EQ(pair_cases(base, test).pairs.at(0).differences, forth);
   EXPECT_EQ(pair_cases(test, base).pairs.at(0).differences, back);
   EXPECT_EQ(select_records(test, "link", "1Gbit,50us").size(), 1u);

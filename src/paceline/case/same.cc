@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <functional>
+#include <iterator>
 #include <set>
+#include <string_view>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -30,27 +32,12 @@ bool is_left_out(const Field& field, const Case& c, const Value& value) {
   return field.json.form == JsonForm::kUnlessDefault && value == default_value(field);
 }
 
-void add_text(const Field& field, const Case& c, FieldTexts& texts) {
-  const Value value = value_of(field, c);
-  if (is_left_out(field, c, value)) {
-    return;
-  }
-  const std::string_view name = field.name.empty() ? field.json_name() : field.name;
-  if (const auto* variables = std::get_if<Variables>(&value)) {
-    for (const auto& [variable, text] : *variables) {
-      texts.emplace_back(fmt::format("{}.{}", name, variable), text);
-    }
-  } else {
-    texts.emplace_back(name, text_of(value));
-  }
-}
-
 std::string key_of(const Case& c, const FieldPredicate& chosen) {
   FieldTexts texts;
   std::set<std::string_view> unstated;
   for (const Field& field : fields()) {
     if (chosen(field)) {
-      add_text(field, c, texts);
+      std::ranges::move(texts_of(field, c), std::back_inserter(texts));
       if (!is_stated(field, c)) {
         unstated.insert(field.json_name());
       }
@@ -100,11 +87,28 @@ const Field* difference_in(const Case& a, const Case& b, Fields in) {
   return found == all.end() ? nullptr : &*found;
 }
 
+FieldTexts texts_of(const Field& field, const Case& c) {
+  FieldTexts texts;
+  const Value value = value_of(field, c);
+  if (is_left_out(field, c, value)) {
+    return texts;
+  }
+  const std::string_view name = field.name.empty() ? field.json_name() : field.name;
+  if (const auto* variables = std::get_if<Variables>(&value)) {
+    for (const auto& [variable, text] : *variables) {
+      texts.emplace_back(fmt::format("{}.{}", name, variable), text);
+    }
+  } else {
+    texts.emplace_back(name, text_of(value));
+  }
+  return texts;
+}
+
 FieldTexts texts_of(const Case& c) {
   FieldTexts texts;
   for (const Field& field : fields()) {
     if (field.in_key) {
-      add_text(field, c, texts);
+      std::ranges::move(texts_of(field, c), std::back_inserter(texts));
     }
   }
   return texts;

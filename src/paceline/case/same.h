@@ -45,6 +45,8 @@ const Field* difference_in(const Case& a, const Case& b, Fields in);
 /// embedding tables of a model that has tables.
 using FieldTexts = std::vector<std::pair<std::string, std::string>>;
 FieldTexts texts_of(const Case& c);
+/// Those of one field: several of environment variables, none of a field that is left out.
+FieldTexts texts_of(const Field& field, const Case& c);
 
 /// Returns a text that is equal for two cases that agree in all fields that influence the result,
 /// leaving out the fields `but`.

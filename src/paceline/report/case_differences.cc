@@ -10,7 +10,6 @@
 
 #include "paceline/base/text.h"
 #include "paceline/case/field.h"
-#include "paceline/case/json.h"
 #include "paceline/case/same.h"
 #include "paceline/records/json.h"
 
@@ -25,25 +24,32 @@ constexpr std::array<std::string_view, 8> kWorkKeys{"model",   "batch_size",    
                                                     "ranks",   "accumulate"};
 // The keys that the JSON of PyTorch's DDP benchmark has.
 constexpr std::array<std::string_view, 6> kImported{"model",    "batch_size", "ranks",
-                                                    "strategy", "bucket_mib", "engine"};
+                                                    "strategy", "bucket_mb",  "engine"};
 
 template <class Names>
 bool has_name(const Names& names, std::string_view name) {
   return std::ranges::find(names, name) != names.end();
 }
 
-std::string text_of(const nlohmann::ordered_json& value) {
-  if (value.is_string()) {
-    return value.get<std::string>();
-  }
-  return value.is_null() ? "-" : value.dump();
+// Returns the text of a name.  Returns "-" if it is missing, as optional keys such as `link` are at
+// their defaults.
+std::string value_at(const cases::FieldTexts& texts, const std::string& name) {
+  const auto found = std::ranges::find(texts, name, &cases::FieldTexts::value_type::first);
+  return found == texts.end() || found->second.empty() ? "-" : found->second;
 }
 
-// Returns the text of a field. Returns "-" if the field is missing, as optional keys such as `link`
-// are at their defaults.
-std::string value_at(const ConfigurationFields& fields, const std::string& name) {
-  const auto found = std::ranges::find(fields, name, &ConfigurationFields::value_type::first);
-  return found == fields.end() ? "-" : found->second;
+// Adds the differences in one field.
+void add_differences(const cases::Field& field, const cases::Case& base, const cases::Case& test,
+                     std::vector<Difference>& differences) {
+  const cases::FieldTexts before = cases::texts_of(field, base);
+  const cases::FieldTexts after = cases::texts_of(field, test);
+  for (const cases::FieldTexts* texts : {&before, &after}) {
+    for (const auto& [name, text] : *texts) {
+      if (value_at(before, name) != value_at(after, name)) {
+        add_once(differences, Difference{name, value_at(before, name), value_at(after, name)});
+      }
+    }
+  }
 }
 
 // Compares the strategies without their options, since an imported case states no options.
@@ -72,52 +78,18 @@ std::string text_of(const Difference& difference) {
   return fmt::format("{}: {} -> {}", difference.name, difference.base, difference.test);
 }
 
-ConfigurationFields fields_of(const cases::Case& c) {
-  ConfigurationFields fields;
-  const nlohmann::ordered_json json = cases::to_json(c);
-  for (const cases::Field& field : cases::fields()) {
-    const std::string name(field.json_name());
-    if (!field.in_key) {
-      continue;
-    }
-    if (name == "env") {
-      for (const auto& [variable, value] : c.env) {
-        fields.emplace_back("env." + variable, value);
-      }
-    } else if (json.contains(name)) {
-      fields.emplace_back(name, text_of(json.at(name)));
-    } else if (field.of.part == cases::Part::kTables && c.has_tables()) {
-      fields.emplace_back(name, read_key(field, c));  // absent from the JSON: the default
-    }
-  }
-  return fields;
-}
-
-std::vector<std::string> names_of(const ConfigurationFields& some,
-                                  const ConfigurationFields& others) {
-  std::vector<std::string> names;
-  for (const ConfigurationFields* fields : {&some, &others}) {
-    for (const auto& [name, value] : *fields) {
-      add_once(names, name);
-    }
-  }
-  return names;
-}
-
 std::vector<Difference> differences_of(const CaseRecords& base, const CaseRecords& test) {
   const bool imported = is_imported(base) || is_imported(test);
-  const ConfigurationFields before = fields_of(base.configuration());
-  const ConfigurationFields after = fields_of(test.configuration());
+  const cases::Case& before = base.configuration();
+  const cases::Case& after = test.configuration();
   std::vector<Difference> differences;
-  for (const std::string& name : names_of(before, after)) {
-    const std::string value = value_at(before, name);
-    const std::string other = value_at(after, name);
-    const bool unknown = !base.configuration().states(name) || !test.configuration().states(name);
-    if (value == other || unknown || (imported && !has_name(kImported, name)) ||
-        (imported && name == "strategy" && same_imported_strategy(value, other))) {
-      continue;
+  for (const cases::Field& field : cases::fields()) {
+    const bool same_strategy = imported && field.name == "strategy" &&
+                               same_imported_strategy(before.strategy, after.strategy);
+    if (field.in_key && cases::is_stated(field, before) && cases::is_stated(field, after) &&
+        !same_strategy && (!imported || has_name(kImported, field.name))) {
+      add_differences(field, before, after, differences);
     }
-    differences.push_back({name, value, other});
   }
   if (base.first().source != test.first().source) {
     differences.push_back({"source", std::string(records::name_of(base.first().source)),

@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "paceline/report/cases.h"
@@ -22,18 +21,8 @@ struct Difference {
   bool operator==(const Difference&) const = default;
 };
 
-/// Returns the difference as text: "bucket_mib: 25.0 -> 1.0".
+/// Returns the difference as text: "bucket_mb: 25 -> 1".
 std::string text_of(const Difference& difference);
-
-using ConfigurationFields = std::vector<std::pair<std::string, std::string>>;
-
-/// Returns the fields of a configuration that are part of the case's key: JSON name and text of
-/// each.
-ConfigurationFields fields_of(const cases::Case& c);
-
-/// Returns the names in either of the two, each once.
-std::vector<std::string> names_of(const ConfigurationFields& some,
-                                  const ConfigurationFields& others);
 
 /// Returns the keys in which two cases differ, and "source" if their sources differ.  Imported
 /// records state few keys; with one of them, only the keys that both sides state are compared.

@@ -15,6 +15,7 @@
 
 #include "paceline/base/error.h"
 #include "paceline/base/text.h"
+#include "paceline/case/same.h"
 
 namespace paceline::report {
 namespace {
@@ -32,7 +33,7 @@ std::optional<std::string> value_of(const cases::Case& c, std::string_view key) 
   if (key == "framework" && c.framework.empty()) {
     return "paceline";
   }
-  for (const auto& [name, text] : fields_of(c)) {
+  for (const auto& [name, text] : cases::texts_of(c)) {
     if (name == key) {
       return text;
     }
@@ -119,11 +120,14 @@ Pairing pair_cases(std::span<const RunRecord> base, std::span<const RunRecord> t
 
 std::vector<RunRecord> select_records(std::span<const RunRecord> records, std::string_view key,
                                       std::string_view value) {
-  ConfigurationFields all = fields_of({});
+  cases::FieldTexts all = cases::texts_of(cases::Case{});
   for (const RunRecord& record : records) {
-    std::ranges::move(fields_of(record.configuration), std::back_inserter(all));
+    std::ranges::move(cases::texts_of(record.configuration), std::back_inserter(all));
   }
-  const std::vector<std::string> known = names_of(all, {});
+  std::vector<std::string> known;
+  for (const auto& [name, text] : all) {
+    add_once(known, name);
+  }
   if (!contains(known, key)) {
     throw UsageError(unknown_name_message("key", key, known));
   }

@@ -39,7 +39,7 @@ struct Pairing {
 Pairing pair_cases(std::span<const records::RunRecord> base,
                    std::span<const records::RunRecord> test);
 
-/// Returns the records whose configuration has `value` at `key`, both written as in the JSON form.
+/// Returns the records whose configuration has `value` at `key`, both written as in experiments.
 /// A strategy may also be written as a table of these records shows it.  If no strategy matches so,
 /// `value` may name its parts with some of their options ("ddp", "fusion+ps").  Throws UsageError
 /// for an unknown key, with the known ones, and if no record matches.
