@@ -261,7 +261,7 @@ TEST_F(DiffProgram, AbEndsWhatFailsAndKeepsWhatWasMeasured) {
   EXPECT_NE(outcome.err.find("paceline: B ended with exit code 7 in run 2: no luck (d/b.log)"),
             std::string::npos)
       << outcome.err;
-  EXPECT_NE(outcome.out.find("too few runs: 1 a side"), std::string::npos);
+  EXPECT_NE(outcome.out.find("too few runs (6 a side are needed for p < 0.05)"), std::string::npos);
   EXPECT_EQ(records::read_records(folder_ / "d/b.jsonl").records.size(), 1u);
 }
 
