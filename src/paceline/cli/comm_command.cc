@@ -24,8 +24,10 @@
 #include "paceline/cluster/cluster_units.h"
 #include "paceline/front/job_hosts.h"
 #include "paceline/front/launched_rank.h"
+#include "paceline/front/operation_results.h"
 #include "paceline/front/run_job.h"
 #include "paceline/launch/detect_launch.h"
+#include "paceline/launch/job_launch.h"
 #include "paceline/launch/signals.h"
 #include "paceline/plan/wire_bytes.h"
 #include "paceline/predict/comm_fit.h"
@@ -229,13 +231,13 @@ int CommCommand::run_here(cases::JobSpec job) const {
   if (sweep.ranks == 0) {
     sweep.ranks = std::max(2, cluster ? cluster->slots() : cores);
   }
-  if (cluster) {
-    front::launch_of_job(job, cluster);
-  } else {
+  if (!cluster) {
     cases::check_ranks_here("--ranks", sweep.ranks, cores);
   }
+  const launch::JobLaunch launch = front::launch_of_job(job, cluster);
   check_fit(sweep);
-  return front::run_job(std::move(job), cluster);
+  front::OperationResults results(job);
+  return front::run_operations(job, launch, results);
 }
 
 }  // namespace paceline::cli

@@ -24,10 +24,12 @@
 #include "paceline/front/job_hosts.h"
 #include "paceline/front/launched_rank.h"
 #include "paceline/front/narrowing.h"
+#include "paceline/front/results.h"
 #include "paceline/front/run_job.h"
 #include "paceline/front/virtual_time.h"
 #include "paceline/launch/detect_launch.h"
 #include "paceline/launch/host_launch.h"
+#include "paceline/launch/job_launch.h"
 #include "paceline/launch/network_interface.h"
 #include "paceline/launch/signals.h"
 #include "paceline/plan/ranks_per_host.h"
@@ -68,12 +70,6 @@ std::optional<cluster::Cluster> cluster_of(const cluster::ClusterChoice& choice)
   return choice.empty() ? std::nullopt : std::optional(cluster::read_cluster(choice));
 }
 
-void check_interface(const std::string& name) {
-  if (!name.empty()) {
-    launch::require_interface(name);
-  }
-}
-
 /// Resolves the job of a rank that another launcher started.
 cases::JobSpec resolve_launched(const cases::RawSettings& raw, cases::JobSpec job,
                                 const std::string& launcher, std::vector<int> ranks_per_host,
@@ -103,16 +99,10 @@ cases::JobSpec resolve_launched(const cases::RawSettings& raw, cases::JobSpec jo
           c.env.begin()->first, launcher));
     }
   }
-  check_interface(job.settings.interface);
-  return job;
-}
-
-/// Throws UsageError if the job cannot be started, before anything is written.
-void check_job(const cases::JobSpec& job, const std::optional<cluster::Cluster>& cluster) {
-  if (cluster) {
-    front::launch_of_job(job, cluster);
+  if (!job.settings.interface.empty()) {
+    launch::require_interface(job.settings.interface);
   }
-  check_interface(job.settings.interface);
+  return job;
 }
 
 /// Returns a note that a dry run on a machine outside the cluster assumes the devices, engines and
@@ -146,7 +136,7 @@ int dry_run(const cases::RawSettings& raw, cases::JobSpec job, const launch::Lau
     if (cluster && !launch::is_this_host(cluster->hosts.front().name)) {
       fmt::print(stderr, "{}", note_on_hosts(*cluster));
     } else {
-      check_job(job, cluster);
+      front::launch_of_job(job, cluster);  // throws if the job cannot be started
     }
   } else {
     front::reject_hosts(choice_of(job.settings), launch.self.launcher);
@@ -178,14 +168,15 @@ int run_here(const cases::RawSettings& raw, cases::JobSpec job,
   const auto cluster = cluster_of(choice);
   job.experiment = expand(raw, cluster ? cluster->slots_by_host() : std::vector<int>{});
   front::place_virtually(job.settings, job.experiment);
-  check_job(job, cluster);
+  const launch::JobLaunch launch = front::launch_of_job(job, cluster);
   if (until.within()) {  // fewer runs have no interval
     job.experiment.runs =
         std::max(job.experiment.runs, static_cast<int>(stats::kFewestForSequential));
   }
   const auto narrowing = narrowing_of(until, job.experiment.runs);
   front::resolve_largest_batches(job.experiment, job.settings);
-  return front::run_job(std::move(job), cluster, narrowing);
+  front::Results results(job);
+  return front::run_job(std::move(job), launch, results, narrowing);
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include "paceline/base/host_text.h"
 #include "paceline/base/text.h"
 #include "paceline/case/check.h"
+#include "paceline/case/job_spec.h"
 #include "paceline/case/machine.h"
 #include "paceline/engines/c10d_store.h"
 #include "paceline/engines/engine_table.h"
@@ -121,26 +122,7 @@ void assign_ranks(const cluster::Cluster& cluster, int world, const cases::Setti
   launch.variables = records::allowed_variables(environ);
 }
 
-}  // namespace
-
-launch::JobLaunch launch_of_ranks(int world, const std::optional<cluster::Cluster>& cluster,
-                                  const cases::Settings& settings) {
-  launch::JobLaunch launch;
-  launch.serve_store = engines::serve_key_value_store;
-  launch.supervise.heartbeat_timeout = settings.timeout_ms();
-  if (cluster) {
-    assign_ranks(*cluster, world, settings, launch);
-  } else {
-    launch.hosts = {{.host = launch::host_name(), .ranks = world, .argv = {}}};
-  }
-  for (std::size_t i = 0; i < launch.hosts.size(); ++i) {
-    launch.hosts[i].argv = rank::rank_command(
-        settings.timeout,
-        cluster ? interface_of(cluster->hosts[i], settings.interface) : settings.interface);
-  }
-  return launch;
-}
-
+// Lets mpirun serve the ranks of `launch` if the engine needs it.
 void serve_by_mpirun(const std::string& engine, launch::JobLaunch& launch) {
   const auto mpirun = engines::find_engine(engine).mpirun;
   if (mpirun.empty()) {
@@ -153,6 +135,33 @@ void serve_by_mpirun(const std::string& engine, launch::JobLaunch& launch) {
                     engine, launch.hosts.size()));
   }
   launch.mpirun = mpirun;
+}
+
+}  // namespace
+
+launch::JobLaunch launch_of_job(const cases::JobSpec& job,
+                                const std::optional<cluster::Cluster>& cluster) {
+  const cases::Settings& settings = job.settings;
+  if (!settings.interface.empty()) {
+    launch::require_interface(settings.interface);
+  }
+  launch::JobLaunch launch;
+  launch.serve_store = engines::serve_key_value_store;
+  launch.supervise.heartbeat_timeout = settings.timeout_ms();
+  if (cluster) {
+    assign_ranks(*cluster, cases::ranks_of(job), settings, launch);
+  } else {
+    launch.hosts = {{.host = launch::host_name(), .ranks = cases::ranks_of(job), .argv = {}}};
+  }
+  for (std::size_t i = 0; i < launch.hosts.size(); ++i) {
+    launch.hosts[i].argv = rank::rank_command(
+        settings.timeout,
+        cluster ? interface_of(cluster->hosts[i], settings.interface) : settings.interface);
+  }
+  for (const std::string& engine : cases::engines_of(job)) {
+    serve_by_mpirun(engine, launch);
+  }
+  return launch;
 }
 
 std::string interface_here(const cluster::Cluster& cluster, const std::string& named) {

@@ -10,12 +10,10 @@
 #include "paceline/base/exit_status.h"
 #include "paceline/base/text.h"
 #include "paceline/predict/comm_fit.h"
-#include "paceline/rank/case_record.h"
 #include "paceline/rank/comm_case.h"
 #include "paceline/records/json.h"
 #include "paceline/report/comm_table.h"
 #include "paceline/report/command_output.h"
-#include "paceline/report/formats.h"
 
 namespace paceline::front {
 namespace {
@@ -34,18 +32,10 @@ std::vector<cluster::ClusterHost> measured_hosts(const records::CommRecord& reco
 }  // namespace
 
 OperationResults::OperationResults(const cases::JobSpec& job)
-    : sweep_(*job.operations),
-      format_(job.settings.format),
-      target_(named_records(job.settings.records), job.settings.name,
-              records::RecordKind::kOperations) {
-  report::find_format(report::output_formats(), format_);
-}
+    : Front(job.settings, records::RecordKind::kOperations), sweep_(*job.operations) {}
 
-void OperationResults::take(launch::KeyValueStore& store) {
-  while (const auto line = rank::finished_record_line(store, 0, records_.size())) {
-    target_.append(*line);
-    records_.push_back(records::comm_record_from_line(*line));
-  }
+void OperationResults::keep(const std::string& line) {
+  records_.push_back(records::comm_record_from_line(line));
 }
 
 void OperationResults::show(const std::string& ended) {
@@ -53,8 +43,9 @@ void OperationResults::show(const std::string& ended) {
     fmt::print(stderr, "\r\033[K");  // overwrites the progress of a lost rank
   }
   if (has_samples()) {
-    fmt::print("{}", report::render_output(
-                         format_, report::comm_output(records_, records_.front().environment)));
+    fmt::print("{}",
+               report::render_output(settings_.format,
+                                     report::comm_output(records_, records_.front().environment)));
     std::fflush(stdout);
   }
   if (!ended.empty()) {

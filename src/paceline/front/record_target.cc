@@ -60,8 +60,8 @@ std::string named_records(const std::string& flag) {
 
 RecordTarget::RecordTarget(const std::string& named, const std::string& experiment,
                            records::RecordKind kind)
-    : path_(named) {
-  if (named.empty()) {
+    : path_(named_records(named)) {
+  if (path_.empty()) {
     std::error_code error;
     makes_folder_ = fs::create_directories("results", error);
     do {  // another run may begin in the same second
@@ -69,10 +69,10 @@ RecordTarget::RecordTarget(const std::string& named, const std::string& experime
       check_writable("--records", path_);
       makes_file_ = make_new(path_);
     } while (!makes_file_);
-  } else if (is_device_or_pipe(named)) {
+  } else if (is_device_or_pipe(path_)) {
     is_stream_ = true;
   } else {
-    makes_file_ = !fs::exists(named) && make_new(named);
+    makes_file_ = !fs::exists(path_) && make_new(path_);
   }
   if (path_ != "/dev/null") {
     writer_.emplace(path_, kind);

@@ -56,10 +56,8 @@ void warn_of_records(const std::string& path) {
   }
 }
 
-}  // namespace
-
-Results::Results(cases::JobSpec& job) : experiment_(job.experiment) {
-  cases::Settings& settings = job.settings;
+// Returns the settings after their outputs are checked, before any of them is opened.
+const cases::Settings& with_checked_outputs(const cases::Settings& settings) {
   if (report::find_format(settings.format).in_python || !settings.json.empty() ||
       !settings.logs.empty()) {
     python_module_command("paceline.reports");  // a missing module should fail now, not at the end
@@ -67,23 +65,26 @@ Results::Results(cases::JobSpec& job) : experiment_(job.experiment) {
   if (settings.records.empty() && settings.resume) {
     throw UsageError("--resume: needs --records FILE, the file of the run to go on with");
   }
-  settings.records = named_records(settings.records);
-  check_outputs({{"--records", settings.records},
+  const std::string records = named_records(settings.records);
+  check_outputs({{"--records", records},
                  {"--json", settings.json},
                  {"--page", settings.page},
                  {"--trace", settings.trace}});
-  warn_of_records(settings.records);
-  target_.emplace(settings.records, settings.name, records::RecordKind::kRuns);
-  if (!settings.logs.empty()) {
-    report::check_log_folder(settings.logs, target_->path());
+  warn_of_records(records);
+  return settings;
+}
+
+}  // namespace
+
+Results::Results(const cases::JobSpec& job)
+    : Front(with_checked_outputs(job.settings), records::RecordKind::kRuns),
+      experiment_(job.experiment) {
+  if (!settings_.logs.empty()) {
+    report::check_log_folder(settings_.logs, target_.path());
   }
-  settings.records = target_->path();
-  settings_ = settings;
-  if (target_->is_stream()) {
-    settings.records.clear();
+  if (target_.is_stream()) {
     return;
   }
-  records::RecordFile file = records::read_records(settings.records);
   std::set<std::string> cases;
   for (const cases::Case& c : experiment_.cases) {
     cases.insert(c.key());
@@ -91,16 +92,15 @@ Results::Results(cases::JobSpec& job) : experiment_(job.experiment) {
   for (const cases::RejectedCase& it : experiment_.rejected) {
     cases.insert(it.configuration.key());
   }
-  for (records::RunRecord& record : file.records) {
-    if (cases.contains(record.configuration.key())) {
-      records_.push_back(std::move(record));
-    }
-  }
+  records_ = records::read_records(target_.path()).records;
+  std::erase_if(records_, [&](const records::RunRecord& record) {
+    return !cases.contains(record.configuration.key());
+  });
   earlier_ = records_.size();
 }
 
 void Results::append(records::RunRecord record) {
-  target_->append(records::to_line(record));
+  target_.append(records::to_line(record));
   records_.push_back(std::move(record));
 }
 
@@ -118,22 +118,10 @@ void Results::add_rejected() {
 }
 
 void Results::begin(launch::KeyValueStore& store, int run) {
-  run_ = run;
-  records_read_ = 0;
+  Front::begin(store, run);
   add_rejected();
   rank::post_completed_cases(
       store, settings_.resume ? records::completed_runs(records_of_run()) : rank::CompletedCases());
-}
-
-void Results::take(launch::KeyValueStore& store) {
-  const std::size_t before = records_read_;
-  while (const auto line = rank::finished_record_line(store, run_, records_read_)) {
-    ++records_read_;
-    append(records::from_line(*line));
-  }
-  if (records_read_ > before) {
-    show_rows();
-  }
 }
 
 std::optional<std::string> Results::add_failed(launch::KeyValueStore& store,
@@ -242,8 +230,8 @@ void Results::write_page() const {
 void Results::write_logs() const {
   if (!settings_.logs.empty()) {
     report::write_case_logs(
-        settings_.logs, {settings_.name, target_->path()},
-        target_->is_stream() ? records_ : records::read_records(target_->path()).records);
+        settings_.logs, {settings_.name, target_.path()},
+        target_.is_stream() ? records_ : records::read_records(target_.path()).records);
   }
 }
 
@@ -266,8 +254,8 @@ void Results::show_predictions(const std::vector<records::RunRecord>& shown) con
 // that an earlier run of the same file recorded.
 void Results::add_virtual_times(std::vector<records::RunRecord>& shown) {
   records::RecordFile file;
-  if (!target_->is_stream()) {
-    file = records::read_records(target_->path(), records::BrokenTail::kSkip);
+  if (!target_.is_stream()) {
+    file = records::read_records(target_.path(), records::BrokenTail::kSkip);
   }
   for (records::RunRecord& priced : predict_virtual_times(settings_, shown)) {
     if (!has_recorded_prediction(priced, file.records)) {
@@ -296,7 +284,7 @@ void Results::show(const std::string& ended) {
   if (!ended.empty()) {
     fmt::print(stderr, "{}{}\n", ended, resume_text());
   } else if (!shown.empty()) {
-    fmt::print(stderr, "records: {}\n", target_->path());
+    fmt::print(stderr, "records: {}\n", target_.path());
   }
   write_page();
 }
@@ -321,7 +309,7 @@ std::int64_t Results::count_failed() const {
   return static_cast<std::int64_t>(failed.size());
 }
 
-std::string Results::failures_in() const { return count_failed() > 0 ? target_->path() : ""; }
+std::string Results::failures_in() const { return count_failed() > 0 ? target_.path() : ""; }
 
 int Results::status() {
   const std::int64_t failed = count_failed();
@@ -371,13 +359,13 @@ std::string Results::resume_text() const {
   if (records_of_run().empty()) {
     return fmt::format("0 of {} finished, so there is no record", of);
   }
-  if (target_->is_stream()) {
-    return fmt::format("{} of {} finished, written to {}", now.finished, of, target_->path());
+  if (target_.is_stream()) {
+    return fmt::format("{} of {} finished, written to {}", now.finished, of, target_.path());
   }
   return fmt::format(
       "{} of {} finished, {} {}; the same command with --records {} --resume runs the rest",
-      now.finished, of, now.finished == 0 ? "the failure is in" : "recorded in", settings_.records,
-      shell_word(settings_.records));
+      now.finished, of, now.finished == 0 ? "the failure is in" : "recorded in", target_.path(),
+      shell_word(target_.path()));
 }
 
 }  // namespace paceline::front

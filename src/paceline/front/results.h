@@ -12,8 +12,8 @@
 
 #include "paceline/case/job_spec.h"
 #include "paceline/front/front.h"
-#include "paceline/front/record_target.h"
 #include "paceline/launch/key_value_store.h"
+#include "paceline/records/json.h"
 #include "paceline/records/run_record.h"
 
 namespace paceline::front {
@@ -24,21 +24,13 @@ std::string ended_by_signal_text(int signal);
 /// The front of a sweep of cases.
 class Results final : public Front {
  public:
-  /// Chooses the settings' `records` if it is empty, and creates its folder and that of --logs.  If
-  /// the records go to a device or a pipe, clears their path in `job`, which the ranks receive.
-  /// Throws UsageError if an output cannot be written, the format is unknown, the record file holds
-  /// something else, or the logs are from other records.
-  explicit Results(cases::JobSpec& job);
-
-  Results(const Results&) = delete;
-  Results& operator=(const Results&) = delete;
+  /// Creates the folders of the records and of --logs.  Throws UsageError if an output cannot be
+  /// written, the format is unknown, the record file holds something else, or the logs are from
+  /// other records.
+  explicit Results(const cases::JobSpec& job);
 
   /// Also stores for the ranks which cases are finished.
   void begin(launch::KeyValueStore& store, int run) override;
-
-  /// Appends the records that the ranks have handed over, and prints their rows if rows of the
-  /// format do not depend on later records.
-  void take(launch::KeyValueStore& store) override;
 
   /// Makes no record if no case is running, or if it is the only case and has no samples.
   std::optional<std::string> add_failed(launch::KeyValueStore& store,
@@ -77,11 +69,12 @@ class Results final : public Front {
  private:
   /// Returns the number of cases that have a failed repetition without a good record.
   std::int64_t count_failed() const;
+  void keep(const std::string& line) override { records_.push_back(records::from_line(line)); }
   void append(records::RunRecord record);
   /// Records the rejected cases as failed, once in each repetition.
   void add_rejected();
   void print(const std::string& text);
-  void show_rows();
+  void show_rows() override;
   void show_predictions(const std::vector<records::RunRecord>& shown) const;
   void add_virtual_times(std::vector<records::RunRecord>& shown);
   void write_page() const;
@@ -90,11 +83,7 @@ class Results final : public Front {
   std::string resume_text() const;
 
   cases::Experiment experiment_;
-  cases::Settings settings_;  // with the chosen `records`
-  std::optional<RecordTarget> target_;
   std::string printed_;
-  int run_ = 0;                   // the current repetition
-  std::size_t records_read_ = 0;  // number of cases read in this repetition
   /// Records of the run's cases that earlier runs wrote, then all records that this run wrote.
   std::vector<records::RunRecord> records_;
   std::size_t earlier_ = 0;  // how many of these earlier runs wrote

@@ -16,9 +16,7 @@
 #include "paceline/base/exit_status.h"
 #include "paceline/base/text.h"
 #include "paceline/case/outside.h"
-#include "paceline/front/job_hosts.h"
-#include "paceline/front/operation_results.h"
-#include "paceline/front/results.h"
+#include "paceline/front/front.h"
 #include "paceline/launch/job_launch.h"
 #include "paceline/rank/case_record.h"
 #include "paceline/rank/estimate.h"
@@ -63,8 +61,7 @@ std::vector<LaunchGroup> launch_groups_of(const cases::JobSpec& job) {
 
 /// What all launch groups of a sweep have in common.
 struct JobContext {
-  const cases::Experiment& experiment;
-  const std::optional<cluster::Cluster>& cluster;
+  const launch::JobLaunch& launch;
   Results& results;
 };
 
@@ -79,10 +76,18 @@ bool may_be_repeated(const launch::Outcome& outcome) {
   return outcome.exit_code == kWorldErrorStatus && outcome.stop_signal == 0;
 }
 
-LaunchEnd run_once(const std::optional<cluster::Cluster>& cluster, Front& front,
-                   LaunchGroup& group) {
+// Keeps the first `ranks` ranks.
+void shrink_to(int ranks, std::vector<launch::HostRanks>& hosts) {
+  for (launch::HostRanks& host : hosts) {
+    host.ranks = std::min(host.ranks, ranks);
+    ranks -= host.ranks;
+  }
+  std::erase_if(hosts, [](const launch::HostRanks& host) { return host.ranks == 0; });
+}
+
+LaunchEnd run_once(launch::JobLaunch launch, Front& front, LaunchGroup& group) {
   LaunchEnd ended;
-  launch::JobLaunch launch = launch_of_job(group.job, cluster);
+  shrink_to(cases::ranks_of(group.job), launch.hosts);
   launch.rank_variables = group.variables;
   launch::KeyValueStore* served = nullptr;
   launch.before = [&](launch::KeyValueStore& store) {
@@ -148,14 +153,14 @@ launch::Outcome run_repetition(const JobContext& context, LaunchGroup& group) {
   LaunchGroup left = group;
   std::size_t done_before = 0;  // finished cases at the last failure between two cases
   for (;;) {
-    const LaunchEnd ended = run_once(context.cluster, context.results, left);
+    const LaunchEnd ended = run_once(context.launch, context.results, left);
     group.carried = left.carried;
     const launch::Outcome& outcome = ended.outcome;
     const bool failed = may_be_repeated(outcome);
     Results::CaseOutcomes tries = context.results.tries(group.job.run);
     const std::size_t done = tries.done.size();
     const bool between = failed && tries.done.contains(ended.last_case);
-    if ((retries == 0 && context.experiment.cases.size() == 1) ||
+    if ((retries == 0 && group.job.is_only_case) ||
         (between  ? done == std::exchange(done_before, done)
          : failed ? ended.failed_case.empty()
                   : outcome.exit_code != 0 || outcome.stop_signal != 0)) {
@@ -246,29 +251,10 @@ int finish(const launch::Outcome& outcome, Front& front) {
   return outcome.exit_code != 0 ? outcome.exit_code : front.status();
 }
 
-int run_operations(const cases::JobSpec& job, const std::optional<cluster::Cluster>& cluster) {
-  OperationResults results(job);
-  LaunchGroup group{.job = job, .variables = {}};
-  return finish(run_once(cluster, results, group).outcome, results);
-}
-
 }  // namespace
 
-launch::JobLaunch launch_of_job(const cases::JobSpec& job,
-                                const std::optional<cluster::Cluster>& cluster) {
-  launch::JobLaunch launch = launch_of_ranks(cases::ranks_of(job), cluster, job.settings);
-  for (const std::string& engine : cases::engines_of(job)) {
-    serve_by_mpirun(engine, launch);
-  }
-  return launch;
-}
-
-int run_job(cases::JobSpec job, const std::optional<cluster::Cluster>& cluster,
+int run_job(cases::JobSpec job, const launch::JobLaunch& launch, Results& results,
             const std::optional<NarrowingOptions>& narrowing) {
-  if (job.operations) {
-    return run_operations(job, cluster);
-  }
-  Results results(job);
   if (!narrowing && results.print_if_complete()) {
     results.show("");
     return results.status();
@@ -276,7 +262,7 @@ int run_job(cases::JobSpec job, const std::optional<cluster::Cluster>& cluster,
   job.is_only_case = job.experiment.cases.size() == 1;
   launch::Outcome outcome;
   try {
-    const JobContext context{job.experiment, cluster, results};
+    const JobContext context{launch, results};
     outcome = run_all(job, context);
     if (narrowing && outcome.exit_code == 0 && outcome.stop_signal == 0) {
       outcome = narrow_all(job, context, *narrowing);
@@ -285,6 +271,12 @@ int run_job(cases::JobSpec job, const std::optional<cluster::Cluster>& cluster,
     outcome = {.exit_code = kWorldErrorStatus, .message = error.what()};
   }
   return finish(outcome, results);
+}
+
+int run_operations(const cases::JobSpec& job, const launch::JobLaunch& launch,
+                   OperationResults& results) {
+  LaunchGroup group{.job = job, .variables = {}};
+  return finish(run_once(launch, results, group).outcome, results);
 }
 
 }  // namespace paceline::front

@@ -46,8 +46,10 @@ constexpr std::chrono::milliseconds kMpirunStarts{10'000};
 /// ranks.
 class Starter {
  public:
-  Starter(const JobLaunch& job, std::uint16_t port, const SupervisorSignals& signals)
+  Starter(const JobLaunch& job, std::string address, std::uint16_t port,
+          const SupervisorSignals& signals)
       : job_(job),
+        address_(std::move(address)),
         port_(port),
         name_(random_token()),
         // The link is resolved, as ps would show a process started by the link as "exe".
@@ -99,7 +101,7 @@ class Starter {
     if (mpi_) {
       launch.rank_variables = mpi_->variables();
     }
-    launch.variables["MASTER_ADDR"] = job_.address.empty() ? "127.0.0.1" : job_.address;
+    launch.variables["MASTER_ADDR"] = address_;
     launch.variables["MASTER_PORT"] = std::to_string(port_);
     launch.variables[kLaunchMarker] = name_;
     launch.variables["WORLD_SIZE"] = std::to_string(world);
@@ -135,6 +137,7 @@ class Starter {
   }
 
   const JobLaunch& job_;
+  std::string address_;
   std::uint16_t port_;
   std::string name_, executable_;
   std::optional<MpiManager> mpi_;
@@ -165,7 +168,7 @@ Outcome launch_job(const JobLaunch& job) {
   if (!listener) {
     throw UsageError(fmt::format("--rendezvous {}: is no IPv4 address of this machine", where));
   }
-  Starter starter(job, listener->port, signals);
+  Starter starter(job, where, listener->port, signals);
   if (signals.ending()) {
     return stopped_by(signals);
   }
