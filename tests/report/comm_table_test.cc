@@ -59,6 +59,25 @@ TEST(CommRecord, WhatIsNotKnownIsNull) {
   EXPECT_EQ(json.at("duration_ns").at("p50"), 2e6);
 }
 
+TEST(CommRecord, OfAnEarlierVersionLacksSomeKeys) {
+  const nlohmann::json whole = records::to_json(sample(), {});
+  nlohmann::json json = whole;
+  for (const char* key :
+       {"op", "root", "place", "clock", "mean_of", "formula", "in_place", "environment"}) {
+    EXPECT_EQ(json.erase(key), 1U) << key;
+  }
+  EXPECT_EQ(nlohmann::json(records::to_json(records::comm_record_from(json), {})), whole);
+}
+
+TEST(CommRecord, WithAKeyOrAValueOfAnotherKindIsRejected) {
+  nlohmann::json json = records::to_json(sample(), {});
+  json["colour"] = "red";
+  EXPECT_THROW(records::comm_record_from(json), UsageError);
+  json.erase("colour");
+  json["bytes"] = -1;
+  EXPECT_THROW(records::comm_record_from(json), UsageError);
+}
+
 TEST(CommTable, SaysThatAnotherProgramsTimeIsAMean) {
   records::CommRecord r = sample();
   r.iteration_ns = {2'000'000};

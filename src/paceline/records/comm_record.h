@@ -86,11 +86,15 @@ struct CommRecord {
 /// doc/PERFORMANCE.md).
 double bus_factor(std::string_view operation, int ranks);
 
+/// Return parts of the JSON form: quantiles of the times, and bandwidths.
+nlohmann::ordered_json duration_json(const CommRecord& record);
+nlohmann::ordered_json bandwidths_json(const CommRecord& record);
+
 /// Returns the JSON form, whose keys docs/comm.md lists; null stands for what is not known.
-nlohmann::ordered_json to_json(const CommRecord& record, const Environment& environment);
+nlohmann::ordered_json to_json(CommRecord record, const Environment& environment);
 
 /// Reads what to_json() wrote.  Throws UsageError for anything else.
-CommRecord comm_record_from(const nlohmann::json& json);
+CommRecord comm_record_from(nlohmann::json json);
 
 /// Reads one line of a file of operations.  Also throws UsageError for text that is not JSON.
 CommRecord comm_record_from_line(std::string_view line);

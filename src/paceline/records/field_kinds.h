@@ -61,18 +61,29 @@ Positive<T> positive(T& value) {
   return {value};
 }
 
-/// An integer that may be negative.
-struct SignedInteger {
-  std::int64_t& value;
+/// An integer, or an optional one, that may be negative.
+template <class T>
+struct AnySign {
+  T& value;
 };
-struct ConstSigned {
-  std::int64_t value;
-};
-inline SignedInteger any_sign(std::int64_t& value) { return {value}; }
-inline ConstSigned any_sign(const std::int64_t& value) { return {value}; }
+template <class T>
+AnySign<T> any_sign(T& value) {
+  return {value};
+}
 
-/// A field whose key is omitted if its value is `usual`.  A missing key, as in older records, means
-/// `usual`.
+/// A key whose value `make` returns when the record is written.  The key is skipped when it is
+/// read.
+template <class Make>
+struct WrittenOnly {
+  Make make;
+};
+template <class Make>
+WrittenOnly<Make> written_only(Make make) {
+  return {make};
+}
+
+/// A field whose key is omitted if its value is `usual`, which for an optional is none.  A missing
+/// key, as in older records, means `usual`.
 template <class T>
 struct OmittedIf {
   T& value;
@@ -92,16 +103,6 @@ struct RenamedFrom {
 template <class T>
 RenamedFrom<T> renamed_from(const char* before, T& value) {
   return {value, before};
-}
-
-/// An optional field whose key is omitted if there is no value, as it is in older records.
-template <class Optional>
-struct OmittedIfAbsent {
-  Optional& value;
-};
-template <class Optional>
-OmittedIfAbsent<Optional> omitted_if_absent(Optional& value) {
-  return {value};
 }
 
 }  // namespace paceline::records::detail

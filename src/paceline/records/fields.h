@@ -4,6 +4,7 @@
 #include <concepts>
 #include <type_traits>
 
+#include "paceline/records/comm_record.h"
 #include "paceline/records/field_kinds.h"
 
 namespace paceline::records::detail {
@@ -68,7 +69,7 @@ void visit_fields(auto& visit, Is<RankSamples> auto& r) {
   visit("averages_by_steps_missed", omitted_if({}, r.averages_by_steps_missed));
   visit("evaluations", omitted_if({}, r.evaluations));
   visit("examples_of_step", omitted_if({}, r.examples_of_step));
-  visit("lookups", omitted_if_absent(r.lookups));
+  visit("lookups", omitted_if({}, r.lookups));
 }
 
 void visit_fields(auto& visit, Is<WireBytes> auto& w) {
@@ -97,8 +98,8 @@ void visit_fields(auto& visit, Is<LinkCheck> auto& l) {
   visit("operations", l.operations);
   visit("late_operations", l.late);
   visit("slack_ns", any_sign(l.slack_ns));
-  visit("overdue_ns", omitted_if_absent(l.overdue_ns));
-  visit("window_ns", omitted_if_absent(l.window_ns));
+  visit("overdue_ns", omitted_if({}, l.overdue_ns));
+  visit("window_ns", omitted_if({}, l.window_ns));
 }
 
 void visit_fields(auto& visit, Is<CodingCost> auto& c) {
@@ -157,12 +158,50 @@ void visit_fields(auto& visit, Is<RunRecord> auto& r) {
   visit("error", r.error);
   visit("status", omitted_if({}, r.status));
   visit("adapter", omitted_if({}, r.adapter));
-  visit("planned_by", omitted_if_absent(r.planned_by));
-  visit("link_check", omitted_if_absent(r.link_check));
-  visit("coding", omitted_if_absent(r.coding));
-  visit("training", omitted_if_absent(r.training));
-  visit("predicted", omitted_if_absent(r.predicted));
-  visit("consensus_distance", omitted_if_absent(r.consensus_distance));
+  visit("planned_by", omitted_if({}, r.planned_by));
+  visit("link_check", omitted_if({}, r.link_check));
+  visit("coding", omitted_if({}, r.coding));
+  visit("training", omitted_if({}, r.training));
+  visit("predicted", omitted_if({}, r.predicted));
+  visit("consensus_distance", omitted_if({}, r.consensus_distance));
+}
+
+void visit_fields(auto& visit, Is<InPlace> auto& p) {
+  visit("iteration_ns", p.iteration_ns);
+  visit("wrong_elements", p.wrong_elements);
+}
+
+void visit_fields(auto& visit, Is<CommRecord> auto& r) {
+  visit("kind", written_only([] { return "comm"; }));
+  visit("version", written_only([] { return CommRecord::kVersion; }));
+  visit("started_at", or_null(r.started_at));
+  visit("operation", r.operation);
+  visit("op", or_null(r.op));
+  visit("root", r.root);
+  visit("bytes", r.bytes);
+  visit("ranks", positive(r.ranks));
+  visit("ranks_per_host", or_null(r.ranks_per_host));
+  visit("engine", r.engine);
+  visit("device", r.device);
+  visit("dtype", r.dtype);
+  visit("interface", or_null(r.interface));
+  visit("link", or_null(r.link));
+  visit("warmup", r.warmup);
+  visit("iterations", written_only([&r] { return r.iteration_ns.size(); }));
+  visit("iteration_ns", r.iteration_ns);
+  visit("place", or_null(r.place));
+  visit("clock", or_null(r.clock));
+  visit("mean_of", or_null(r.mean_of));
+  visit("formula", or_null(r.formula));
+  visit("duration_ns", written_only([&r] { return duration_json(r); }));
+  visit("wire_bytes", r.wire_bytes);
+  visit("bytes_per_s", written_only([&r] { return bandwidths_json(r); }));
+  visit("wrong_elements", r.wrong_elements);
+  visit("in_place", r.in_place);
+  visit("link_slack_ns", any_sign(r.link_slack_ns));
+  visit("valid", r.valid);
+  visit("warnings", r.warnings);
+  visit("environment", r.environment);
 }
 
 }  // namespace paceline::records::detail

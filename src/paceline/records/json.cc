@@ -8,6 +8,7 @@
 
 #include "paceline/base/error.h"
 #include "paceline/case/json.h"
+#include "paceline/records/comm_record.h"
 #include "paceline/records/fields.h"
 
 namespace paceline::records {
@@ -32,12 +33,6 @@ struct Encoder {
     out[key] = known ? encode(field.value) : OrderedJson(nullptr);
   }
   template <class T>
-  void operator()(const char* key, detail::OmittedIfAbsent<T> field) {
-    if (field.value) {
-      out[key] = encode(*field.value);
-    }
-  }
-  template <class T>
   void operator()(const char* key, detail::OmittedIf<T> field) {
     if (field.value != field.usual) {
       out[key] = encode(field.value);
@@ -47,7 +42,14 @@ struct Encoder {
   void operator()(const char* key, detail::RenamedFrom<T> field) {
     out[key] = encode(field.value);
   }
-  void operator()(const char* key, detail::ConstSigned field) { out[key] = field.value; }
+  template <class T>
+  void operator()(const char* key, detail::AnySign<T> field) {
+    out[key] = encode(field.value);
+  }
+  template <class Make>
+  void operator()(const char* key, detail::WrittenOnly<Make> field) {
+    out[key] = field.make();
+  }
   template <class T>
   void operator()(const char* key, detail::Positive<T> field) {
     out[key] = encode(field.value);
@@ -93,6 +95,11 @@ std::string_view name_of(Source source) {
 }
 
 OrderedJson to_json(const RunRecord& record) { return encode(record); }
+
+OrderedJson to_json(CommRecord record, const Environment& environment) {
+  record.environment = environment;
+  return encode(record);
+}
 
 OrderedJson to_json(const Environment& environment) { return encode(environment); }
 

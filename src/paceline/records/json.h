@@ -31,9 +31,6 @@ Json to_json(const std::vector<Warning>& warnings);
 /// steps.
 RunRecord from_json(const nlohmann::json& json);
 
-/// Reads the environment that `to_json` wrote; throws as from_json() does.
-Environment environment_from(const nlohmann::json& json);
-
 /// Returns one line of a record file, without the line break.  The replacement character stands for
 /// bytes that are not UTF-8 (in a host's name, a topology).
 std::string to_line(const Json& json);

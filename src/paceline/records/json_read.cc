@@ -57,16 +57,14 @@ struct Decoder {
     }
   }
   template <class T>
-  void operator()(const char* key, detail::OmittedIfAbsent<T> field) {
-    field.value.reset();
-    if (const auto place = find(key)) {
-      decode(*place, field.value.emplace());
-    }
-  }
-  template <class T>
   void operator()(const char* key, detail::OmittedIf<T> field) {
     field.value = field.usual;
-    if (const auto place = find(key)) {
+    const auto place = find(key);
+    if constexpr (Traits<T>::kOptional) {
+      if (place) {
+        decode(*place, field.value.emplace());  // a key with the value null is rejected
+      }
+    } else if (place) {
       decode(*place, field.value);
     }
   }
@@ -75,14 +73,23 @@ struct Decoder {
     const auto place = find(field.before);
     decode(place ? *place : at(key), field.value);
   }
-  void operator()(const char* key, detail::SignedInteger field) {
+  template <class T>
+  void operator()(const char* key, detail::AnySign<T> field) {
     const JsonNode place = at(key);
+    if (Traits<T>::kOptional && place.value.is_null()) {
+      field.value = T{};
+      return;
+    }
     if (!place.value.is_number_integer() ||
         (place.value.is_number_unsigned() &&
-         place.value.get<std::int64_t>() < 0)) {  // above INT64_MAX
+         place.value.template get<std::int64_t>() < 0)) {  // above INT64_MAX
       place.reject("a 64-bit integer");
     }
-    field.value = place.value.get<std::int64_t>();
+    field.value = place.value.template get<std::int64_t>();
+  }
+  template <class Make>
+  void operator()(const char* key, detail::WrittenOnly<Make> /*field*/) {
+    at(key);
   }
   template <class T>
   void operator()(const char* key, detail::Positive<T> field) {
@@ -219,6 +226,16 @@ void drop_first_key(std::string& strategy) {
   }
 }
 
+// Adds as unknown what the records of operations of earlier versions lack.
+void add_missing_keys(nlohmann::json& operation) {
+  for (const char* key : {"op", "root", "place", "clock", "mean_of", "formula", "in_place"}) {
+    operation.emplace(key, nullptr);
+  }
+  if (operation.emplace("environment", nullptr).first->is_null()) {
+    operation["environment"] = to_json(Environment());
+  }
+}
+
 }  // namespace
 
 RunRecord from_json(const nlohmann::json& json) {
@@ -234,10 +251,26 @@ RunRecord from_json(const nlohmann::json& json) {
   return record;
 }
 
-Environment environment_from(const nlohmann::json& json) {
-  Environment environment;
-  decode(JsonNode{json, nullptr, "environment"}, environment);
-  return environment;
+CommRecord comm_record_from(nlohmann::json json) {
+  if (!json.is_object() || json.value("kind", nlohmann::json()) != "comm" ||
+      json.value("version", nlohmann::json()) != CommRecord::kVersion) {
+    throw UsageError(fmt::format("must be a record of an operation (kind 'comm', version {})",
+                                 CommRecord::kVersion));
+  }
+  add_missing_keys(json);
+  const JsonNode root{json, nullptr, "record"};
+  CommRecord record;
+  decode(root, record);
+  const JsonNode rates = root.at("bytes_per_s");
+  const JsonNode line = rates.at("line");
+  if (!line.value.is_null()) {
+    record.line_bytes_per_s = line.number();
+  }
+  return record;
+}
+
+CommRecord comm_record_from_line(std::string_view line) {
+  return comm_record_from(parse_json(line));
 }
 
 RunRecord from_line(std::string_view line) {
