@@ -26,8 +26,8 @@ SharedLink::Operation SharedLink::add(Ticks now, Lane lane, const Demand& demand
 
 std::optional<SharedLink::Ticks> SharedLink::next_event() const {
   std::optional<Ticks> next;
-  if (!timers_.empty()) {
-    next = timers_.begin()->first;
+  if (!started_.empty()) {
+    next = started_.begin()->first;
   }
   for (const auto& [operation, flow] : flowing_) {
     const Ticks end = link_.end_of(flow);
@@ -55,16 +55,12 @@ void SharedLink::handle_events() {
   for (const Operation operation : flowed) {
     link_.end(flowing_.at(operation));
     flowing_.erase(operation);
-    finish_flow(operation);
+    end(operation);
   }
-  while (!timers_.empty() && timers_.begin()->first <= now_) {
-    const Operation operation = timers_.begin()->second;
-    timers_.erase(timers_.begin());
-    if (operations_.at(operation).flowed) {
-      end(operation);
-    } else {
-      flow(operation);
-    }
+  while (!started_.empty() && started_.begin()->first <= now_) {
+    const Operation operation = started_.begin()->second;
+    started_.erase(started_.begin());
+    flow(operation);
   }
 }
 
@@ -74,9 +70,9 @@ void SharedLink::admit(Lane lane) {
     const Operation operation = queue.waiting.front();
     queue.waiting.pop_front();
     ++queue.carried;
-    const Ticks before = operations_.at(operation).demand.before;
-    if (before > 0) {
-      timers_.emplace(now_ + before, operation);
+    const Demand& demand = operations_.at(operation).demand;
+    if (demand.before > 0 || demand.work == 0) {
+      started_.emplace(now_ + demand.before, operation);
     } else {
       flow(operation);
     }
@@ -86,18 +82,12 @@ void SharedLink::admit(Lane lane) {
 void SharedLink::flow(Operation operation) {
   const std::int64_t work = operations_.at(operation).demand.work;
   if (work == 0) {
-    finish_flow(operation);
+    end(operation);
     return;
   }
   constexpr auto kUnlimited = std::numeric_limits<std::int64_t>::max();
   const std::vector<LinkLoad> loads{{.link = 0, .weight = kWeightOne}};
   flowing_[operation] = link_.start(now_, 0, work, kUnlimited, loads);
-}
-
-void SharedLink::finish_flow(Operation operation) {
-  State& state = operations_.at(operation);
-  state.flowed = true;
-  timers_.emplace(now_ + state.demand.after, operation);
 }
 
 void SharedLink::end(Operation operation) {

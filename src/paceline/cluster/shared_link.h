@@ -17,8 +17,8 @@ namespace paceline::cluster {
 /// One link in virtual time, whose operations share its rate equally (cluster/fair_share.h).
 ///
 /// An operation waits in its lane until the lane carries fewer operations than its limit.  Then it
-/// starts up, its work flows over the link, and it ends some time after its work has flowed.  Times
-/// are ticks of any length that never go back; the rate is work per 10^12 ticks.
+/// starts up, and ends when its work has flowed over the link.  Times are ticks of any length that
+/// never go back; the rate is work per 10^12 ticks.
 class SharedLink {
  public:
   using Ticks = std::int64_t;
@@ -33,7 +33,6 @@ class SharedLink {
   struct Demand {
     Ticks before = 0;  // start-up time
     std::int64_t work = 0;
-    Ticks after = 0;  // from the end of the work to the end of the operation
   };
   Operation add(Ticks now, Lane lane, const Demand& demand);
 
@@ -58,21 +57,19 @@ class SharedLink {
   struct State {
     Lane lane = 0;
     Demand demand;
-    bool flowed = false;
   };
 
   void handle_events();
   void admit(Lane lane);
   void flow(Operation operation);
-  void finish_flow(Operation operation);
   void end(Operation operation);
 
   FairShare link_;
   Ticks now_ = 0;
   Operation added_ = 0;
   std::vector<Queue> lanes_;
-  std::map<Operation, State> operations_;         // operations that have not ended
-  std::set<std::pair<Ticks, Operation>> timers_;  // times of start-ups and ends
+  std::map<Operation, State> operations_;          // operations that have not ended
+  std::set<std::pair<Ticks, Operation>> started_;  // ends of start-ups
   std::map<Operation, FairShare::FlowId> flowing_;
   std::vector<Ended> ended_;
 };

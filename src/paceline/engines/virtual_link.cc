@@ -38,7 +38,7 @@ std::int64_t VirtualLink::nanoseconds_of(Ticks ticks) const {
 VirtualLink::Transfer VirtualLink::start(std::int64_t at_ns, std::int64_t bytes, int latencies,
                                          Lane lane) {
   const Ticks before = latencies * spec_.latency_ns * kTicksPerNanosecond;
-  const StartedTransfer one{next_++, at_ns, lane, {.before = before, .work = bytes, .after = 0}};
+  const StartedTransfer one{next_++, at_ns, lane, {.before = before, .work = bytes}};
   const auto place =
       std::ranges::upper_bound(started_, one.at_ns, std::less<>(), &StartedTransfer::at_ns);
   const bool in_order = place == started_.end() && at_ns >= now_ns_ && origin_ns_.has_value();

@@ -17,9 +17,8 @@ ConcurrentTransfers::ConcurrentTransfers(std::int32_t most)
     : link_(kRate), lane_(link_.add_lane(most)) {}
 
 void ConcurrentTransfers::add(Picoseconds ready, Picoseconds start, Picoseconds flow) {
-  link_.add(
-      ready * kTicksPerPicosecond, lane_,
-      {.before = start * kTicksPerPicosecond, .work = flow * kTicksPerPicosecond, .after = 0});
+  link_.add(ready * kTicksPerPicosecond, lane_,
+            {.before = start * kTicksPerPicosecond, .work = flow * kTicksPerPicosecond});
   ends_.push_back(0);
 }
 
