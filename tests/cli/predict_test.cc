@@ -88,7 +88,7 @@ TEST_F(Predict, RejectsALinkThatIsASlip) {
   write("slow.toml", "[[hosts]]\nname = 'a'\ncount = 2\n[[links]]\nrate = '10bit'\n");
   expect_rejected(
       "predict resnet50 --cluster slow.toml",
-      "paceline: slow.toml: link 'hosts' has a rate of 1.25 bytes/s; it must be at least 1000");
+      "paceline: slow.toml:4: link 'hosts' has a rate of 1.25 bytes/s; it must be at least 1000");
 }
 
 // Four of eight ranks serve: summary and table count the others.

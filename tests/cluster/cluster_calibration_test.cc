@@ -57,13 +57,10 @@ TEST(ClusterCalibration, RejectsWhatNoLinkCanHave) {
         lines);
   };
   EXPECT_EQ(with("ranks = [8]\n"), "no error");
-  EXPECT_EQ(
-      with("ranks = [8]\nshare = 1.25\n"),
-      "c.toml: link 'hosts', calibration: share = 1.25; what is reached of the rate is above 0 "
-      "and at most 1");
+  EXPECT_EQ(with("ranks = [8]\nshare = 1.25\n"),
+            "c.toml:10: [calibration] share = 1.25: must be above 0 and at most 1");
   EXPECT_EQ(with("ranks = [8]\nshare = 0\n"),
-            "c.toml: link 'hosts', calibration: share = 0; what is reached of the rate is above 0 "
-            "and at most 1");
+            "c.toml:10: [calibration] share = 0: must be above 0 and at most 1");
   EXPECT_EQ(with("ranks = [8]\nhop = '-2us'\n"),
             "c.toml:10: [calibration] hop = '-2us': must be a duration, not negative, in ps, ns, "
             "us, ms or s, like 50us");
@@ -71,8 +68,7 @@ TEST(ClusterCalibration, RejectsWhatNoLinkCanHave) {
             "c.toml:10: [calibration] base = '-2us': must be a duration, not negative, in ps, ns, "
             "us, ms or s, like 50us");
   EXPECT_EQ(with("ranks = [1]\n"),
-            "c.toml: link 'hosts', calibration: ranks = [1]; it needs numbers of ranks, each at "
-            "least 2");
+            "c.toml:5: ranks = [1]; it needs numbers of ranks, each at least 2");
   EXPECT_EQ(with("ranks = [8]\nlatency = '2us'\n").find("c.toml:10: unknown key of [calibration]"),
             0U);
 }

@@ -134,9 +134,12 @@ struct Cluster {
 /// Throws UsageError if the cluster has fewer slots.
 std::vector<plan::Rank> ranks_per_host(const Cluster& cluster, plan::Rank world);
 
-/// Throws UsageError, one sentence with the offending value, unless every name, number and
-/// combination is possible in a cluster.
-void check_cluster(const Cluster& cluster);
+/// Throws UsageError for a name that no host can have.
+void check_host(const ClusterHost& host);
+
+/// Throws UsageError unless there is a host, all names are possible and distinct, and the cluster
+/// is not too large.
+void check_hosts(const std::vector<ClusterHost>& hosts);
 
 // The following functions are in cluster/cluster_hosts.cc.
 

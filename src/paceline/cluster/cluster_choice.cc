@@ -53,7 +53,7 @@ Cluster read_cluster(const ClusterChoice& choice) {
     cluster.name = choice.hosts.empty() ? choice.hostfile : choice.hosts;
   }
   try {
-    check_cluster(cluster);
+    check_hosts(cluster.hosts);
   } catch (const UsageError& error) {
     throw UsageError(fmt::format("{}: {}",
                                  choice.hosts.empty() ? choice.hostfile : "--hosts " + choice.hosts,

@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+// The keys of a cluster file, and what its parts must fulfil.
 #include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
 #include <filesystem>
 #include <numeric>
+#include <sstream>
 #include <utility>
 
 #include <fmt/format.h>
@@ -13,143 +18,200 @@
 #include "paceline/base/program_place.h"
 #include "paceline/base/text.h"
 #include "paceline/cluster/cluster.h"
+#include "paceline/cluster/cluster_format.h"
 #include "paceline/cluster/cluster_units.h"
-#include "paceline/cluster/cluster_words.h"
-#include "paceline/cluster/toml_section.h"
 #include "paceline/plan/wire_bytes.h"
 
 namespace paceline::cluster {
 namespace {
 
-void read_hosts(const Section& section, Cluster& cluster) {
-  const int count = section.integer("count", 1, 1, 1 << 20);
-  const int slots = section.integer("slots", 1, 1, 1 << 20);
-  const std::string name = section.text("name", "host");
-  if (name.empty() || name.starts_with('-')) {
-    section.reject("name", "'" + name + "'", "a name is not empty and does not begin with '-'");
-  }
-  std::optional<std::int64_t> memory;
-  if (const auto text = section.written("memory")) {
-    memory = parse_bytes(section.where("memory"), *text);
-  }
-  for (int i = 0; i < count; ++i) {
-    cluster.hosts.push_back({.name = section.has("count") ? fmt::format("{}{}", name, i) : name,
-                             .slots = slots,
-                             .interface = section.text("interface"),
-                             .memory_bytes = memory});
-  }
-}
+constexpr double kSlowestLink = 1000;  // bytes/s; a lower rate is considered a mistake
 
-LinkFit read_fit(const Section& section) {
-  LinkFit fit;
-  fit.operation = section.one_of("operation", plan::kOperations).value_or("");
-  if (fit.operation.empty()) {
-    section.reject("operation", "''", "a fit says its operation");
+constexpr Words<LinkScope, 2> kScopes{{"hosts", "devices"},
+                                      {LinkScope::kHosts, LinkScope::kDevices}};
+constexpr Words<LinkSharing, 3> kSharings{
+    {"host", "device", "all"}, {LinkSharing::kHost, LinkSharing::kDevice, LinkSharing::kAll}};
+constexpr Words<bool, 2> kDuplexes{{"full", "half"}, {true, false}};
+constexpr Quantity<double> kRate{parse_rate, "B/s"}, kFlops{parse_flops, "FLOP/s"};
+constexpr Quantity<std::int64_t> kTime{parse_duration_ps, "ps"}, kSize{parse_bytes, "B"};
+constexpr Number<double> kNonNegative{.least = 0};
+constexpr Number<int> kHostCount{.least = 1, .most = 1 << 20};
+constexpr Number<std::int64_t> kBytes{.least = 0};
+
+/// Throws UsageError if a piece of the fit is slower than the slowest allowed link, because
+/// simulated times could then exceed the range of their integers.
+void check_fit(const LinkFit& fit) {
+  constexpr double kSlowestBeta = 1e12 / kSlowestLink;
+  constexpr plan::Picoseconds kLongestStart = 60 * plan::kPicosecondsPerSecond;
+  const std::string what = fmt::format("the fit of {} among {} ranks", fit.operation, fit.ranks);
+  const auto& counts = fit.ranks_per_host;
+  if (!counts.empty() &&
+      std::accumulate(counts.begin(), counts.end(), std::int64_t{0}) != fit.ranks) {
+    throw UsageError(fmt::format("{}: ranks_per_host = [{}]: the sum must be ranks", what,
+                                 fmt::join(counts, ", ")));
   }
-  fit.engine = section.one_of("engine", kFitEngines).value_or("");
-  fit.device = section.one_of("device", kFitDevices).value_or("");
-  fit.ranks = section.integer("ranks", 2, 2, kMostRanks);
-  fit.ranks_per_host = section.counts("ranks_per_host");
-  if (!fit.ranks_per_host.empty() &&
-      std::accumulate(fit.ranks_per_host.begin(), fit.ranks_per_host.end(), std::int64_t{0}) !=
-          fit.ranks) {
-    section.reject("ranks_per_host", fmt::format("[{}]", fmt::join(fit.ranks_per_host, ", ")),
-                   fmt::format("the sum must be ranks, {}", fit.ranks));
-  }
-  fit.error_percent = section.non_negative("error_percent");
-  section.each("pieces", "[[links.fits.pieces]]", "from_bytes alpha beta_ps_per_byte",
-               [&](const Section& piece) {
-                 fit.line.pieces.push_back(
-                     {.from_bytes = piece.integer("from_bytes", 0),
-                      .alpha = parse_duration_ps(piece.where("alpha"), piece.text("alpha", "0s")),
-                      .beta_ps_per_byte = piece.non_negative("beta_ps_per_byte").value_or(0)});
-               });
   if (!fit.line.known()) {
-    section.reject("pieces", "[]", "a fit has at least one piece");
+    throw UsageError(fmt::format("{}: pieces = []: a fit has at least one piece", what));
   }
-  return fit;
+  plan::check_alpha_beta(fit.line, what);
+  for (const plan::AlphaBetaPiece& piece : fit.line.pieces) {
+    if (piece.alpha > kLongestStart || piece.beta_ps_per_byte > kSlowestBeta) {
+      throw UsageError(
+          fmt::format("{}: a piece of alpha {:g} s and beta_ps_per_byte {:g}; they may be at most "
+                      "{:g} s and {:g}",
+                      what, plan::seconds_of(piece.alpha), piece.beta_ps_per_byte,
+                      plan::seconds_of(kLongestStart), kSlowestBeta));
+    }
+  }
 }
 
-LinkCalibration read_calibration(const Section& section) {
-  const auto duration = [&](std::string_view key) -> std::optional<std::int64_t> {
-    const auto text = section.written(key);
-    return text ? std::optional(parse_duration_ps(section.where(key), *text)) : std::nullopt;
-  };
-  LinkCalibration found;
-  found.engine = section.one_of("engine", kFitEngines).value_or("");
-  found.share = section.non_negative("share");
-  found.base_ps = duration("base");
-  found.hop_ps = duration("hop");
-  found.error_percent = section.non_negative("error_percent");
-  found.doubling_percent = section.non_negative("doubling_percent");
-  found.from_bytes = section.integer("from_bytes", 0);
-  found.to_bytes = section.integer("to_bytes", 0);
-  found.ranks = section.counts("ranks");
-  return found;
+void check_calibration(const LinkCalibration& found) {
+  if (found.from_bytes < 1 || found.to_bytes < found.from_bytes) {
+    throw UsageError(fmt::format(
+        "from_bytes = {}, to_bytes = {}; they are sizes from 1 on, the smallest and the "
+        "largest",
+        found.from_bytes, found.to_bytes));
+  }
+  if (found.ranks.empty() || std::ranges::min(found.ranks) < 2) {
+    throw UsageError(fmt::format("ranks = [{}]; it needs numbers of ranks, each at least 2",
+                                 fmt::join(found.ranks, ", ")));
+  }
 }
 
-ClusterLink read_link(const Section& section) {
-  ClusterLink link;
-  link.name = section.text("name");
-  link.scope = section.word("joins", kScopes);
-  link.sharing = section.word("sharing", kSharings);
-  link.full_duplex = section.word("duplex", kDuplexes);
-  link.bytes_per_s = parse_rate(section.where("rate"), section.text("rate"));
-  link.latency_ps = parse_duration_ps(section.where("latency"), section.text("latency", "0s"));
-  link.under_compute = section.number("under_compute").value_or(1);
-  link.decline = section.number("decline").value_or(0);
-  if (link.name.empty()) {
-    link.name = word_of(kScopes, link.scope);
+/// Checks the last link; there may be one link per scope and per name.
+void check_last_link(const std::vector<ClusterLink>& links) {
+  const ClusterLink& link = links.back();
+  if (!(link.bytes_per_s >= kSlowestLink)) {
+    throw UsageError(fmt::format("link '{}' has a rate of {} bytes/s; it must be at least {}",
+                                 link.name, link.bytes_per_s, kSlowestLink));
   }
-  section.each("fits", "[[links.fits]]",
-               "operation ranks ranks_per_host engine device error_percent pieces",
-               [&](const Section& fit) { link.fits.push_back(read_fit(fit)); });
-  section.table("calibration",
-                "engine share base hop error_percent doubling_percent from_bytes to_bytes ranks",
-                [&](const Section& found) { link.calibration = read_calibration(found); });
-  return link;
-}
-
-ClusterDevice read_device(const Section& section) {
-  ClusterDevice device;
-  device.name = section.text("name");
-  if (const auto text = section.written("flops")) {
-    device.flops_per_s = parse_flops(section.where("flops"), *text);
+  if (link.under_compute != 1 && link.scope != LinkScope::kDevices) {
+    throw UsageError(fmt::format(
+        "link '{}' joins hosts; under_compute is of a link that joins devices", link.name));
   }
-  if (const auto text = section.written("fp8_flops")) {
-    device.fp8_flops_per_s = parse_flops(section.where("fp8_flops"), *text);
+  if (link.scope == LinkScope::kDevices && link.sharing == LinkSharing::kAll) {
+    throw UsageError(fmt::format(
+        "link '{}' joins the devices of a host; it cannot be shared by all", link.name));
   }
-  if (const auto text = section.written("memory_bandwidth")) {
-    device.memory_bytes_per_s = parse_rate(section.where("memory_bandwidth"), *text);
-  }
-  if (const auto text = section.written("memory")) {
-    device.memory_bytes = parse_bytes(section.where("memory"), *text);
-  }
-  device.under_transfer = section.number("under_transfer").value_or(1);
-  section.each(
-      "throughput", "[[device.throughput]]", "model batch_size samples_per_s",
-      [&](const Section& row) {
-        device.throughputs.push_back({.model = row.text("model"),
-                                      .batch_size = static_cast<int>(row.integer("batch_size", 1)),
-                                      .samples_per_s = row.number("samples_per_s").value_or(0)});
-      });
-  return device;
-}
-
-// Adds a link; there may be one link per scope and per name.
-void add_link(const Section& section, Cluster& cluster) {
-  ClusterLink link = read_link(section);
-  for (const ClusterLink& other : cluster.links) {
+  for (const ClusterLink& other : std::span(links).first(links.size() - 1)) {
     if (other.name == link.name) {
-      section.reject("name", "'" + link.name + "'", "a link before it has this name");
+      throw UsageError(fmt::format("two links have the name '{}'; give each its own", link.name));
     }
     if (other.scope == link.scope) {
-      section.reject("joins", fmt::format("'{}'", word_of(kScopes, link.scope)),
-                     fmt::format("so does link '{}'; one link each", other.name));
+      throw UsageError(
+          fmt::format("link '{}' joins what link '{}' joins already; one link per 'joins'",
+                      link.name, other.name));
     }
   }
-  cluster.links.push_back(std::move(link));
 }
+
+void check_throughput(const ClusterDevice& device) {
+  const DeviceThroughput& row = device.throughputs.back();
+  if (row.model.empty() || row.samples_per_s == 0) {
+    throw UsageError(
+        fmt::format("device '{}': '{}' with {} samples/s; a model and a rate above 0 are needed",
+                    device.name, row.model, row.samples_per_s));
+  }
+}
+
+/// A table of hosts: one host, or `count` hosts whose names are numbered.
+struct HostRow {
+  ClusterHost host{.name = "host"};
+  std::optional<int> count{};
+};
+
+struct ClusterRows {
+  Cluster cluster;
+  std::vector<HostRow> hosts{};
+};
+
+constexpr auto kUnchecked = [] {};
+
+}  // namespace
+
+// Note [One description of a part]: the visitors find these functions by their arguments.
+
+static void fields(auto& visit, plan::AlphaBetaPiece& piece) {
+  visit("from_bytes", piece.from_bytes, kBytes);
+  visit("alpha", piece.alpha, kTime);
+  visit("beta_ps_per_byte", piece.beta_ps_per_byte, kNonNegative);
+}
+
+static void fields(auto& visit, LinkFit& fit) {
+  visit("operation", fit.operation, KnownText{.known = plan::kOperations, .required = true});
+  visit("ranks", fit.ranks, Number<int>{.least = 2, .most = kMostRanks});
+  visit("ranks_per_host", fit.ranks_per_host, Counts{});
+  visit("engine", fit.engine, KnownText{.known = kFitEngines});
+  visit("device", fit.device, KnownText{.known = kFitDevices});
+  visit("error_percent", fit.error_percent, kNonNegative);
+  visit.each("pieces", "[[links.fits.pieces]]", fit.line.pieces, kUnchecked);
+}
+
+static void fields(auto& visit, LinkCalibration& found) {
+  visit("engine", found.engine, KnownText{.known = kFitEngines, .required = true});
+  visit("share", found.share, Number<double>{.least = 0, .most = 1, .is_above = true});
+  visit("base", found.base_ps, kTime);
+  visit("hop", found.hop_ps, kTime);
+  visit("error_percent", found.error_percent, kNonNegative);
+  visit("doubling_percent", found.doubling_percent, kNonNegative);
+  visit("from_bytes", found.from_bytes, kBytes);
+  visit("to_bytes", found.to_bytes, kBytes);
+  visit("ranks", found.ranks, Counts{});
+}
+
+static void fields(auto& visit, ClusterLink& link) {
+  visit("name", link.name, Text{});
+  visit("joins", link.scope, kScopes);
+  visit("sharing", link.sharing, kSharings);
+  visit("duplex", link.full_duplex, kDuplexes);
+  visit("rate", link.bytes_per_s, kRate);
+  visit("latency", link.latency_ps, kTime);
+  visit("under_compute", link.under_compute,
+        Number<double>{.least = 0, .most = 1, .is_above = true, .usual = 1});
+  visit("decline", link.decline, Number<double>{.least = 0, .most = 1, .usual = 0});
+  if (link.name.empty()) {
+    link.name = kScopes.word_of(link.scope);
+  }
+  visit.each("fits", "[[links.fits]]", link.fits, [&] { check_fit(link.fits.back()); });
+  visit.table("calibration", link.calibration, [&] { check_calibration(*link.calibration); });
+}
+
+static void fields(auto& visit, DeviceThroughput& row) {
+  visit("model", row.model, Text{});
+  visit("batch_size", row.batch_size, Number<int>{.least = 1});
+  visit("samples_per_s", row.samples_per_s, kNonNegative);
+}
+
+static void fields(auto& visit, ClusterDevice& device) {
+  visit("name", device.name, Text{});
+  visit("flops", device.flops_per_s, kFlops);
+  visit("fp8_flops", device.fp8_flops_per_s, kFlops);
+  visit("memory_bandwidth", device.memory_bytes_per_s, kRate);
+  visit("memory", device.memory_bytes, kSize);
+  visit("under_transfer", device.under_transfer,
+        Number<double>{.least = 0, .most = 1, .is_above = true, .usual = 1});
+  visit.each("throughput", "[[device.throughput]]", device.throughputs,
+             [&] { check_throughput(device); });
+}
+
+static void fields(auto& visit, HostRow& row) {
+  visit("name", row.host.name, Text{});
+  visit("count", row.count, kHostCount);
+  visit("slots", row.host.slots, kHostCount);
+  visit("interface", row.host.interface, Text{});
+  visit("memory", row.host.memory_bytes, kSize);
+}
+
+static void fields(auto& visit, ClusterRows& file) {
+  visit("name", file.cluster.name, Text{});
+  visit("source", file.cluster.source, Text{});
+  visit.each("hosts", "[[hosts]]", file.hosts, [&] { check_host(file.hosts.back().host); });
+  visit.each("links", "[[links]]", file.cluster.links,
+             [&] { check_last_link(file.cluster.links); });
+  visit.table("device", file.cluster.device, kUnchecked);
+}
+
+namespace {
 
 bool same_or_empty(const std::string& fresh, const std::string& written) {
   return written.empty() || written == fresh;
@@ -169,6 +231,7 @@ void add_measured_link(const ClusterLink& measured, Cluster& cluster) {
   const auto link = std::ranges::find(cluster.links, measured.scope, &ClusterLink::scope);
   if (link == cluster.links.end()) {
     cluster.links.push_back(measured);
+    check_last_link(cluster.links);
     return;
   }
   for (const LinkFit& fresh : measured.fits) {
@@ -200,33 +263,29 @@ void add_collectives(const Section& top, const std::string& file, Cluster& clust
   }
 }
 
-Cluster read(const toml::table& table, const std::string& file, FileRole role) {
-  const bool whole = role == FileRole::kCluster;
-  const Section top(
-      table, file, whole ? "a cluster file" : "a file of collectives",
-      whole ? "name source hosts links device collectives" : "name source hosts links device");
-  Cluster cluster;
-  cluster.name = top.text("name", file);
-  cluster.source = top.text("source");
-  top.each("hosts", "[[hosts]]", "name count slots interface memory",
-           [&](const Section& section) { read_hosts(section, cluster); });
-  top.each("links", "[[links]]",
-           "name joins sharing duplex rate latency under_compute decline fits calibration",
-           [&](const Section& section) { add_link(section, cluster); });
-  add_collectives(top, file, cluster);
-  top.table("device", "name flops fp8_flops memory_bandwidth memory under_transfer throughput",
-            [&](const Section& section) { cluster.device = read_device(section); });
-  return cluster;
-}
-
 Cluster parse(std::string_view text, const std::string& file, FileRole role) {
-  Cluster cluster = read(parse_toml(text, file), file, role);
+  const bool whole = role == FileRole::kCluster;
+  const toml::table table = parse_toml(text, file);
+  const Section top(table, file, whole ? "a cluster file" : "a file of collectives",
+                    keys_of<ClusterRows>() + (whole ? " collectives" : ""));
+  ClusterRows rows;
+  rows.cluster.name = file;
+  ReadVisitor visitor{top};
+  fields(visitor, rows);
+  Cluster& cluster = rows.cluster;
+  for (const HostRow& row : rows.hosts) {
+    for (int i = 0; i < row.count.value_or(1); ++i) {
+      cluster.hosts.push_back(row.host);
+      cluster.hosts.back().name += row.count ? fmt::to_string(i) : "";
+    }
+  }
+  add_collectives(top, file, cluster);
   try {
-    check_cluster(cluster);
+    check_hosts(cluster.hosts);
   } catch (const UsageError& error) {
     throw UsageError(fmt::format("{}: {}", file, error.what()));
   }
-  return cluster;
+  return std::move(cluster);
 }
 
 }  // namespace
@@ -245,6 +304,18 @@ Cluster read_cluster(const std::string& name) {
     throw UsageError(unknown_name_message("cluster", name, toml_names_in(roots, "clusters")));
   }
   return parse_cluster(read_text(path), path);
+}
+
+std::string to_toml(const Cluster& cluster) {
+  ClusterRows rows{.cluster = cluster};
+  for (const ClusterHost& host : cluster.hosts) {
+    rows.hosts.push_back({.host = host});
+  }
+  WriteVisitor visitor;
+  fields(visitor, rows);
+  std::ostringstream out;
+  out << visitor.written << '\n';
+  return out.str();
 }
 
 }  // namespace paceline::cluster

@@ -37,22 +37,6 @@ inline toml::table parse_toml(std::string_view text, const std::string& path) {
   }
 }
 
-template <class Value>
-struct Word {
-  std::string_view name;
-  Value value;
-};
-
-template <class Value, std::size_t kCount>
-std::string_view word_of(const std::array<Word<Value>, kCount>& words, Value value) {
-  for (const auto& word : words) {
-    if (word.value == value) {
-      return word.name;
-    }
-  }
-  return "";
-}
-
 /// One table of the file.
 class Section {
  public:
@@ -118,19 +102,6 @@ class Section {
     return value<double>(key, "a number");
   }
 
-  template <class Value, std::size_t kCount>
-  Value word(std::string_view key, const std::array<Word<Value>, kCount>& words) const {
-    const std::string given = text(key, std::string(words.front().name));
-    std::vector<std::string_view> known;
-    for (const auto& word : words) {
-      if (word.name == given) {
-        return word.value;
-      }
-      known.push_back(word.name);
-    }
-    reject(key, "'" + given + "'", known_are(known));
-  }
-
   /// Returns one of `known`, or nothing if the key is missing.
   std::optional<std::string> one_of(std::string_view key,
                                     std::span<const std::string_view> known) const {
@@ -178,6 +149,16 @@ class Section {
   std::string where(std::string_view key) const {
     const toml::node* node = table_.get(key);
     return fmt::format("{}: {} {}", node == nullptr ? at(table_) : at(*node), title_, key);
+  }
+
+  /// Calls `check`, and adds the location of the table to its UsageError.
+  template <class Check>
+  void locate(Check check) const {
+    try {
+      check();
+    } catch (const UsageError& error) {
+      throw UsageError(fmt::format("{}: {}", at(table_), error.what()));
+    }
   }
 
   /// Calls `read` with each table of the array under `key`.

@@ -87,7 +87,7 @@ class Calibration {
     if (out_.links.empty() && std::ranges::none_of(out_.cluster.links, is_fitted)) {
       throw UsageError("messages of a single size determine nothing: give two sizes");
     }
-    cluster::check_cluster(out_.cluster);
+    cluster::parse_cluster(cluster::to_toml(out_.cluster), "the calibrated cluster");
   }
 
   CalibratedCluster result() && { return std::move(out_); }
