@@ -10,6 +10,7 @@
 #include "paceline/plan/ranks_per_host.h"
 
 namespace paceline::cluster {
+
 int Cluster::slots() const {
   const std::vector<int> each = slots_by_host();
   return std::accumulate(each.begin(), each.end(), 0);

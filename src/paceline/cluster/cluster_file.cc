@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // The keys of a cluster file, and what its parts must fulfil.
 #include <algorithm>
-#include <array>
-#include <cmath>
 #include <cstdint>
 #include <filesystem>
 #include <numeric>
+#include <optional>
+#include <span>
 #include <sstream>
+#include <string>
+#include <string_view>
+#include <system_error>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -20,6 +24,7 @@
 #include "paceline/cluster/cluster.h"
 #include "paceline/cluster/cluster_format.h"
 #include "paceline/cluster/cluster_units.h"
+#include "paceline/plan/alpha_beta.h"
 #include "paceline/plan/wire_bytes.h"
 
 namespace paceline::cluster {
