@@ -32,8 +32,6 @@ TEST(SameRun, ASecondImportDoesNotCount) {
   const std::vector<RunRecord> records{imported(1), imported(2), imported(1)};
   EXPECT_EQ(distinct_runs(records), (Places{0, 1}));
   EXPECT_EQ(distinct_runs(records, Places{0, 0, 1}), (Places{0, 1}));
-  EXPECT_TRUE(has_same_samples(records[0], records[2]));
-  EXPECT_FALSE(has_same_samples(records[0], records[1]));
 }
 
 TEST(SameRun, OfACommandThatWasGivenAgainTheLastRecordCounts) {

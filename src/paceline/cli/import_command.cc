@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "paceline/cli/import_command.h"
 
-#include <algorithm>
 #include <cstdint>
 #include <cstdio>
-#include <filesystem>
 #include <set>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -19,7 +19,6 @@
 #include "paceline/cli/record_files.h"
 #include "paceline/records/json.h"
 #include "paceline/records/readers.h"
-#include "paceline/records/same_run.h"
 #include "paceline/records/store.h"
 #include "paceline/report/comm_table.h"
 #include "paceline/report/command_output.h"
@@ -28,50 +27,32 @@
 namespace paceline::cli {
 namespace {
 
-void say_appended(std::int64_t records, std::int64_t files, const std::string& to,
-                  std::int64_t again) {
-  fmt::print(stderr, "{} of {} in {}{}\n", counted(records, "record"), counted(files, "file"), to,
-             again == 0 ? "" : fmt::format(", {} of them not for the first time", again));
+std::string line_of(const records::RunRecord& record) { return records::to_line(record); }
+
+std::string line_of(const records::CommRecord& record) {
+  return records::to_line(records::to_json(record, {}));
 }
 
-// Appends to the file `to` the operations that it does not have yet.
-void append_new(const std::vector<records::CommRecord>& rows, std::int64_t files,
+// Appends to the file `to` the lines of these records that it does not have yet.
+template <class Record>
+void append_new(const std::vector<Record>& all, records::RecordKind kind, std::int64_t files,
                 const std::string& to) {
   const std::vector<std::string> lines = split_lines(read_text_if_readable(to).value_or(""));
-  const std::set<std::string> there(lines.begin(), lines.end());
-  records::RecordWriter writer(to, records::RecordKind::kOperations);
+  std::set<std::string> there(lines.begin(), lines.end());
+  records::RecordWriter writer(to, kind);
   std::int64_t again = 0;
-  for (const records::CommRecord& row : rows) {
-    const std::string line = records::to_line(records::to_json(row, {}));
+  for (const Record& record : all) {
+    std::string line = line_of(record);
     if (there.contains(line)) {
-      ++again;
-    } else {
-      writer.append_line(line);
-    }
-  }
-  say_appended(std::ssize(rows), files, to, again);
-}
-
-// Appends to the file `to` the records that it does not have yet.
-void append_new(const std::vector<records::RunRecord>& all, std::int64_t files,
-                const std::string& to) {
-  std::vector<records::RunRecord> there;
-  if (std::filesystem::exists(to)) {
-    there = records::read_records(to, records::BrokenTail::kSkip).records;
-  }
-  records::RecordWriter writer(to);
-  std::int64_t again = 0;
-  for (const records::RunRecord& record : all) {
-    if (std::ranges::any_of(there, [&](const records::RunRecord& other) {
-          return records::has_same_samples(other, record);
-        })) {
       ++again;
       continue;
     }
-    writer.append(record);
-    there.push_back(record);
+    writer.append_line(line);
+    there.insert(std::move(line));
   }
-  say_appended(std::ssize(all), files, to, again);
+  fmt::print(stderr, "{} of {} in {}{}\n", counted(std::ssize(all), "record"),
+             counted(files, "file"), to,
+             again == 0 ? "" : fmt::format(", {} of them not for the first time", again));
 }
 
 }  // namespace
@@ -122,7 +103,7 @@ int ImportCommand::run() const {
 void ImportCommand::show(const std::vector<records::CommRecord>& rows) const {
   report::find_format(report::output_formats(), format_);
   if (!records_.empty()) {
-    append_new(rows, std::ssize(files_), records_);
+    append_new(rows, records::RecordKind::kOperations, std::ssize(files_), records_);
   }
   fmt::print("{}", report::render_output(format_, report::comm_output(rows, {})));
 }
@@ -132,7 +113,7 @@ void ImportCommand::show(std::vector<records::RunRecord> runs) const {
   FileRecords read{.records = std::move(runs), .file_of = std::vector<std::size_t>(count)};
   keep_distinct_runs(read);
   if (!records_.empty()) {
-    append_new(read.records, std::ssize(files_), records_);
+    append_new(read.records, records::RecordKind::kRuns, std::ssize(files_), records_);
   }
   fmt::print("{}", report::find_format(format_).render(read.records));
 }

@@ -53,10 +53,6 @@ std::vector<bool> find_first_copies(std::span<const RunRecord> records) {
 
 }  // namespace
 
-bool has_same_samples(const RunRecord& a, const RunRecord& b) {
-  return has_samples(a) && run_identity_of(a) == run_identity_of(b) && has_equal_ranks(a, b);
-}
-
 std::vector<std::size_t> distinct_runs(std::span<const RunRecord> records,
                                        std::span<const std::size_t> file_of) {
   const std::vector<bool> counts = find_first_copies(records);

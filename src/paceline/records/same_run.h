@@ -25,7 +25,4 @@ inline constexpr const char* kRunOfCommand = "run_of_command";
 std::vector<std::size_t> distinct_runs(std::span<const RunRecord> records,
                                        std::span<const std::size_t> file_of = {});
 
-/// Whether two records have equal source, case, run number, start and samples.
-bool has_same_samples(const RunRecord& a, const RunRecord& b);
-
 }  // namespace paceline::records
