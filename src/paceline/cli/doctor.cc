@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "paceline/cli/doctor.h"
 
-#include <chrono>
 #include <cstdlib>
 #include <map>
 #include <string>
@@ -10,13 +9,8 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <sys/statvfs.h>
-#include <unistd.h>
 
 #include "paceline/base/error.h"
-#include "paceline/base/process.h"
-#include "paceline/base/python_package.h"
-#include "paceline/base/text.h"
 #include "paceline/case/machine.h"
 #include "paceline/engines/engine_table.h"
 #include "paceline/launch/network_interface.h"
@@ -27,8 +21,6 @@
 
 namespace paceline::cli {
 namespace {
-
-using namespace std::chrono_literals;
 
 /// The result of one check of `paceline doctor`.
 struct Finding {
@@ -81,17 +73,6 @@ Finding check_governor(const Facts& facts) {
           governor == "performance" ? "" : "cpupower frequency-set --governor performance"};
 }
 
-Finding check_shared_memory() {
-  struct statvfs space {};
-  if (statvfs("/dev/shm", &space) != 0 || access("/dev/shm", W_OK) != 0) {
-    return {"shared memory", "/dev/shm cannot be written",
-            "NCCL and many data loaders need it: mount a tmpfs there"};
-  }
-  const double bytes = static_cast<double>(space.f_bavail) * static_cast<double>(space.f_frsize);
-  return {"shared memory", fmt::format("{:.2g} GB free in /dev/shm", bytes / 1e9),
-          bytes < 100e6 ? "little for NCCL between GPUs: docker run --shm-size=1g" : ""};
-}
-
 Finding check_wheel(const rank::TorchWheelVersions& wheel) {
   if (wheel.version.empty()) {
     return {"PyTorch", fmt::format("built with {}", wheel.built_version),
@@ -138,32 +119,6 @@ Finding check_engines() {
           built.empty() ? "no engine was built: see cmake's output" : "", built.empty()};
 }
 
-Finding check_launchers() {
-  std::vector<std::string_view> found{"paceline itself"};
-  for (const char* command : {"mpirun", "srun", "torchrun"}) {
-    if (run_command({"sh", "-c", fmt::format("command -v {}", command)}, 5s)->succeeded()) {
-      found.emplace_back(command);
-    }
-  }
-  return {"launchers", fmt::format("{}", fmt::join(found, ", "))};
-}
-
-Finding check_python(const rank::TorchWheelVersions& wheel) {
-  const std::string python = python_package().python;
-  const auto result = run_command({python, "-c", "import torch; print(torch.__version__)"}, 60s);
-  if (!result || !result->succeeded()) {
-    return {"adapters", fmt::format("{} cannot import torch", python),
-            "only the strategy python-ddp needs it: install torch there, or leave that strategy "
-            "out"};
-  }
-  const std::string_view version = trimmed(result->output);
-  return {"adapters", fmt::format("{} imports torch {}, for python-ddp", python, version),
-          version == wheel.built_version
-              ? ""
-              : fmt::format("python-ddp would not be compared on equal terms: install torch {}",
-                            wheel.built_version)};
-}
-
 }  // namespace
 
 int run_doctor() {
@@ -173,8 +128,7 @@ int run_doctor() {
   int advised = 0;
   for (const Finding& finding :
        {check_interface(), check_cores(facts), check_load(facts), check_governor(facts),
-        check_shared_memory(), check_wheel(wheel), check_engines(), check_gpus(wheel, facts),
-        check_launchers(), check_python(wheel)}) {
+        check_wheel(wheel), check_engines(), check_gpus(wheel, facts)}) {
     const bool advice = !finding.advice.empty() && !finding.broken;
     broken += finding.broken ? 1 : 0;
     advised += advice ? 1 : 0;
