@@ -9,18 +9,10 @@
 #include "paceline/base/error.h"
 #include "paceline/cli/argument_checks.h"
 #include "paceline/cli/topology_text.h"
-#include "paceline/plan/networks/network_shape.h"
 #include "paceline/strategies/topology.h"
 #include "paceline/strategies/topology_analysis.h"
 
 namespace paceline::cli {
-namespace {
-
-std::int64_t parameter_bytes(const std::string& model) {
-  return plan::network_shape(model).model.bytes();
-}
-
-}  // namespace
 
 TopologyCommand::TopologyCommand(CLI::App& app) {
   app.add_option("name", name_,
@@ -40,8 +32,6 @@ TopologyCommand::TopologyCommand(CLI::App& app) {
   app.add_option("--steps", steps_, "steps shown of a graph that changes, at most [8]")
       ->check(whole_number_in(1, 256))
       ->type_name("K");
-  app.add_option("--model", model_, "count the bytes of this network's parameters")
-      ->type_name("NAME");
 }
 
 int TopologyCommand::run() const {
@@ -56,15 +46,11 @@ int TopologyCommand::run() const {
   if (of_machines_) {
     topology = strategies::rank_topology_of(std::move(topology), local);
   }
-  TopologyView view{.name = choice.text(),
-                    .topology = *topology,
-                    .nodes = {ranks_, local},
-                    .of_machines = of_machines_,
-                    .most_steps = steps_,
-                    .model = model_};
-  if (!model_.empty()) {
-    view.model_bytes = parameter_bytes(model_);
-  }
+  const TopologyView view{.name = choice.text(),
+                          .topology = *topology,
+                          .nodes = {ranks_, local},
+                          .of_machines = of_machines_,
+                          .most_steps = steps_};
   fmt::print("{}", topology_text(view));
   return 0;
 }

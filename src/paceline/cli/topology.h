@@ -25,7 +25,6 @@ class TopologyCommand {
   int local_ = 0;
   int steps_ = 8;
   bool of_machines_ = false;
-  std::string model_;
 };
 
 }  // namespace paceline::cli

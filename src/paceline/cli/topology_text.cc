@@ -13,13 +13,11 @@
 #include "paceline/base/text.h"
 #include "paceline/report/console.h"
 #include "paceline/report/table.h"
-#include "paceline/report/text.h"
 #include "paceline/strategies/topology_analysis.h"
 
 namespace paceline::cli {
 namespace {
 
-using report::Align;
 using report::console_text;
 using report::Table;
 using report::TableRow;
@@ -27,7 +25,6 @@ using strategies::Matrix;
 using strategies::TopologyTraffic;
 
 constexpr plan::Rank kMostMatrixColumns = 16;
-constexpr plan::Rank kMostListedRanks = 32;
 /// The longest period of a graph, in steps, for which the product of its mixing matrices is
 /// computed.
 constexpr plan::Step kMostMultiplied = 256;
@@ -45,30 +42,6 @@ Table matrix_table(const TopologyView& view, plan::Step step) {
       row.cells.push_back(weight_text(weight));
     }
     table.rows.push_back(std::move(row));
-  }
-  return table;
-}
-
-/// The nonzero entries of each row of a matrix that is too wide to print.
-Table list_table(const TopologyView& view, plan::Step step) {
-  Table table;
-  table.columns = {{"rank"},
-                   {"own"},
-                   {.name = "takes weight x rank", .align = Align::kLeft},
-                   {.name = "sends to", .align = Align::kLeft}};
-  const plan::Rank shown = std::min(view.nodes.count, kMostListedRanks);
-  for (plan::Rank rank = 0; rank < shown; ++rank) {
-    const auto mixing = view.topology.mixing(rank, step);
-    std::vector<std::string> from;
-    for (const auto& [other, weight] : mixing.from) {
-      from.push_back(fmt::format("{}x{}", weight_text(weight), other));
-    }
-    table.rows.push_back(
-        {{fmt::format("{}", rank), weight_text(mixing.self),
-          fmt::format("{}", fmt::join(from, " ")), fmt::format("{}", fmt::join(mixing.to, " "))}});
-  }
-  if (shown < view.nodes.count) {
-    table.text = fmt::format("... and {} more ranks", view.nodes.count - shown);
   }
   return table;
 }
@@ -114,14 +87,7 @@ std::string consensus_lines(const strategies::Topology& topology, plan::Rank nod
                   : fmt::format("{:.4g} over {} steps, {:.4g} a step", second, period, a_step));
   text += line("exact mean", exact ? fmt::format("after {} step{}", *exact, *exact == 1 ? "" : "s")
                                    : std::string(in_the_end));
-  std::vector<std::string> distances;
-  for (const plan::Step steps : {4, 16, 64}) {
-    const double distance =
-        strategies::distance_to_mean(strategies::product_of(topology, nodes, steps));
-    distances.push_back(distance < 1e-12 ? "< 1e-12" : fmt::format("{:.3g}", distance));
-  }
-  return text + line("distance to the mean", fmt::format("{} after 4, 16, 64 steps (Frobenius)",
-                                                         fmt::join(distances, ", ")));
+  return text;
 }
 
 std::string sent_text(const TopologyView& view, int most_sent) {
@@ -130,12 +96,7 @@ std::string sent_text(const TopologyView& view, int most_sent) {
       shares ? fmt::format("{}/{} S between machines, {}/{} S inside", most_sent, view.nodes.local,
                            2 * (view.nodes.local - 1), view.nodes.local)
              : fmt::format("{} S", most_sent);
-  if (view.model_bytes > 0) {
-    text += fmt::format("; S = {}, {}", report::format_bytes(view.model_bytes), view.model);
-  } else {
-    text += "; S: bytes of the parameters";
-  }
-  return text;
+  return text + "; S: bytes of the parameters";
 }
 
 std::string traffic_lines(const TopologyView& view) {
@@ -172,19 +133,24 @@ std::string verdict(std::string_view what, const std::string& flaw) {
   return line(what, flaw.empty() ? "yes" : fmt::format("no: {}", flaw));
 }
 
-/// The matrices of the shown steps.
+/// The matrices of the shown steps; nothing if they are too wide to print.
 std::string tables_text(const TopologyView& view) {
   constexpr std::string_view kRule = "the row's rank takes so much of the column's";
+  if (view.nodes.count > kMostMatrixColumns) {
+    return fmt::format("\nmore than {} ranks: the weights are not printed\n", kMostMatrixColumns);
+  }
   std::string text;
   const plan::Step period = view.topology.period();
   for (plan::Step step = 0; step < shown_steps(view); ++step) {
-    Table table =
-        view.nodes.count <= kMostMatrixColumns ? matrix_table(view, step) : list_table(view, step);
+    Table table = matrix_table(view, step);
     table.title = period == 1 ? fmt::format("Weights: {}", kRule)
                               : fmt::format("Weights, step {} of {}: {}", step, period, kRule);
     text += "\n" + console_text(table);
   }
-  return text;
+  return text + (shown_steps(view) < period
+                     ? fmt::format("\n... and {} more steps; --steps shows them\n",
+                                   period - shown_steps(view))
+                     : "");
 }
 
 }  // namespace
@@ -210,12 +176,7 @@ std::string topology_text(const TopologyView& view) {
                           : uneven.empty() ? "never, only in the limit"
                                            : "never; push-sum finds it in the limit");
   text += traffic_lines(view);
-  text += tables_text(view);
-  if (shown_steps(view) < period) {
-    text +=
-        fmt::format("\n... and {} more steps; --steps shows them\n", period - shown_steps(view));
-  }
-  return text;
+  return text + tables_text(view);
 }
 
 }  // namespace paceline::cli

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstdint>
-#include <optional>
 #include <string>
 
 #include "paceline/plan/comm_plan.h"
@@ -19,8 +17,6 @@ struct TopologyView {
   /// and sends a part of it.
   bool of_machines = false;
   plan::Step most_steps = 8;  // most steps whose matrices are shown
-  std::string model{};        // network whose parameters are sent; empty: none
-  std::int64_t model_bytes = 0;
 };
 
 /// Facts about the graph, then its matrix for each step, for a terminal.
