@@ -20,7 +20,7 @@
 namespace paceline::extension {
 namespace {
 
-// Converts a parameter group of the optimizer from the dict that optimizers.py makes.
+// Makes a parameter group of the optimizer from the dict that optimizers.py passes.
 ParameterGroup group_of(const std::string& optimizer, const py::dict& from) {
   ParameterGroup group;
   group.parameters = from["parameters"].cast<std::vector<std::string>>();

@@ -58,8 +58,8 @@ class Job {
     }
   }
 
-  /// Ends the process, and with it the job, because of an exception of the user's code.
-  /// `traceback` is printed if it is the job's first failure.  Returns if there are no other ranks.
+  /// Ends the process, and with it the job, because the user's code raised an exception. Prints
+  /// `traceback` if this is the job's first failure. Returns if there are no other ranks.
   void fail(const std::string& what, const std::string& traceback);
 
   [[noreturn]] void end(const std::exception& error);

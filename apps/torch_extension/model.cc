@@ -23,8 +23,8 @@ std::string canonical_strategy(const ModelOptions& options) {
   const strategies::StrategySpec spec =
       strategies::parse_strategy(options.strategy, {.bucket_mb = options.bucket_mb});
   if (spec.external()) {
-    throw UsageError(fmt::format("strategy '{}' is performed by a program outside of Paceline.",
-                                 options.strategy));
+    throw UsageError(
+        fmt::format("strategy '{}' is for external programs, not for Paceline.", options.strategy));
   }
   return spec.text();
 }
@@ -208,8 +208,8 @@ void Model::enter_backward(const Unit& unit) {
   job_.without_gil([&] { unit.enter_backward(); });
 }
 
-// Sets the constants of the updates here, because the updates of the step before have read theirs
-// when all Forward ops of this step are complete (Note [The learning rate of a step]).
+// The constants of the updates are set here, because the updates of the previous step have read
+// theirs when all Forward ops of this step are complete (Note [The learning rate of a step]).
 void Model::begin_backward() {
   job_.without_gil([&] {
     trainer_->executor().begin_backward();

@@ -58,7 +58,7 @@ class Model {
   /// times.
   void prepare(const py::function& closure);
   bool is_prepared() const { return trainer_ != nullptr; }
-  /// Counts the sent bytes from this step on.  Must be called before prepare().
+  /// Starts counting the sent bytes at step `step`. Must be called before prepare().
   void count_from(int step) { configuration_.warmup = step; }
 
   bool trains() const { return trainer_->trains(); }

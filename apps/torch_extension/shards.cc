@@ -68,7 +68,7 @@ NamedTensors gathered_state(Job& job, const Model& model, const std::string& nam
     part_of(whole, shard.values).copy_(model.trainer().memory().view(shard.state));
     part_of(rank, shard.values).fill_(job.size() - job.rank());
   }
-  // If several ranks have a shard, the values of the lowest rank are used.
+  // If several ranks have the same shard, only the values of the lowest such rank are kept.
   whole.mul_(rank.eq(all_reduce(job, rank, "max")));
   return views_by_parameter(model, all_reduce(job, whole, "sum"));
 }

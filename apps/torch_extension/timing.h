@@ -16,8 +16,8 @@ namespace paceline::extension {
 py::dict wire_of(const Model& model, int steps);
 
 /// Times steps with and without communication in turn, and returns these times as the lists of the
-/// record's samples.  `with` and `without` have step() and drain().  `steps` is about the number of
-/// steps.  Collective over the job.
+/// record's samples. `with` and `without` are Python objects with step() and drain(). About `steps`
+/// steps are timed. Collective over the job.
 py::dict timed_in_turn(Job& job, at::Device device, int steps, const py::object& with,
                        const py::object& without);
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The command `paceline`: starts the program of this package in place of this Python."""
+"""The command `paceline`: replaces this Python process by the program of this package."""
 
 import os
 import sys

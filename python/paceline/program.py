@@ -10,7 +10,7 @@ PACKAGE = pathlib.Path(__file__).resolve().parent
 
 
 class NotUsable(Exception):
-    """The program cannot start here; one sentence."""
+    """The program cannot start here. The message is one sentence."""
 
 
 def torch_folder():
@@ -25,7 +25,7 @@ def torch_version(folder):
 
 
 def program():
-    """The path of the program, and the environment to start it with.
+    """Returns the path of the program, and the environment to start it with.
 
     The program was linked with one PyTorch, whose version is beside it.  It finds
     that PyTorch by itself in the folder that this package is in; elsewhere

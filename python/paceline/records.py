@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Records as data frames, for people.
+"""Reads records as data frames of pandas.
 
     cases, samples = paceline.records.read("r.jsonl")
 
@@ -26,7 +26,8 @@ class Frames(NamedTuple):
 
 
 def read(*paths) -> Frames:
-    """Data frames of record files, or of other programs' logs that `paceline report` reads."""
+    """Returns the data frames of record files, or of logs of other programs that `paceline report`
+    can read."""
     try:
         import pandas
     except ImportError:
@@ -39,8 +40,8 @@ def read(*paths) -> Frames:
 
 
 def rows(*paths) -> Frames:
-    """Returns the same as lists of dicts; all dicts of a list have the same keys.  Raises ValueError with the sentence
-    of `paceline report` if it rejects the files."""
+    """Returns the same data as read(), as lists of dicts; all dicts of a list have the same keys.
+    Raises ValueError with the sentence of `paceline report` if it rejects the files."""
     cases = _report([str(path) for path in paths])
     numbers = {_case_key(one): k for k, one in enumerate(cases)}
     samples = []

@@ -30,7 +30,8 @@ def register_package():
 
 
 if __name__ == "__main__":
-    # Python put the folder of this file on the path: its torch/ hides PyTorch.
+    # Python itself has put this file's folder on the path, where the folder torch/ would hide
+    # PyTorch.
     sys.path[:] = [x for x in sys.path if not x or pathlib.Path(x).resolve() != PACKAGE]
     register_package()
     del sys.argv[0]

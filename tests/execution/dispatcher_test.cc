@@ -269,7 +269,7 @@ TEST_F(DispatcherTest, AnErrorOfAKernelOrOfTheHeartbeatEndsTheWait) {
             "the store is gone");
 }
 
-// The training thread is inside the performer, where no error reaches it.
+// The training thread is inside code of another owner of ops, where no error reaches it.
 TEST_F(DispatcherTest, ATrainingThreadThatAPerformerHoldsIsReported) {
   std::promise<std::exception_ptr> told;
   make({.timeout = std::chrono::milliseconds(1),

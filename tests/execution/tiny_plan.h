@@ -78,7 +78,7 @@ struct TinyPlan {
     return std::make_shared<const plan::CommPlan>(std::move(all));
   }
 
-  /// The same, where a performer issues the all-reduces.
+  /// The same, but other code than the executor issues the all-reduces.
   std::shared_ptr<const plan::CommPlan> plan_of_performer() const {
     plan::CommPlan all = ops();
     all.ops[kReduceSecond].performer = "another";

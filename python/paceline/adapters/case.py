@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The input of an adapter: PACELINE_CASE and the rank variables."""
+"""Reads the input of an adapter: the case in PACELINE_CASE, and the variables that identify the
+rank."""
 
 import dataclasses
 import json
@@ -17,8 +18,8 @@ class UsageError(Exception):
 
 @dataclasses.dataclass
 class Case:
-    """PACELINE_CASE.  The keys of the record's configuration that matter to one
-    rank, with their defaults, and three of this adapter's own.
+    """The values of PACELINE_CASE: those keys of the record's configuration that matter to one
+    rank, with their defaults, and three keys that only this adapter has.
     """
 
     model: str = "resnet50"
@@ -129,7 +130,7 @@ def check_value(key, value, kind):
 
 
 def reject_unsupported(case):
-    """Rejects what this machine cannot run; bf16 is checked as in
+    """Raises UsageError for what this machine cannot run. bf16 is checked as in
     src/paceline/case/machine.cc."""
     info = networks.NETWORKS[case.model]
     if not info.is_installed():

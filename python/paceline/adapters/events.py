@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The output of an adapter: JSON lines, and the times in them."""
+"""Writes the output of an adapter: JSON lines with the times of steps and phases."""
 
 import json
 import time
@@ -10,7 +10,7 @@ def emit(event, **values):
 
 
 class PhaseClock:
-    """Splits the time since its start into phases, in nanoseconds."""
+    """Measures how long each phase of a step lasts, in nanoseconds."""
 
     def __init__(self):
         self.start_ns = self.last_ns = time.perf_counter_ns()
@@ -23,8 +23,9 @@ class PhaseClock:
 
 
 class ProgressReporter:
-    """Called after each step: prints, at most once a second, a line with the number of
-    done steps.  `now` forces a line, as before the window, from which the clock counts.
+    """Prints, at most once a second, a line with the number of done steps; called after each step.
+    `now` prints the line at once, for example before the measured steps, whose times count from
+    that line.
     """
 
     INTERVAL_NS = 1_000_000_000
@@ -43,5 +44,6 @@ class ProgressReporter:
 
 
 def clipping(clip_norm):
-    """Describes, for the record, the largest norm of all gradients; 0 means no limit."""
+    """Returns the text for the record that states the largest allowed norm of all gradients; 0
+    means no limit."""
     return f"global norm at most {clip_norm:g}" if clip_norm else "none"

@@ -1,8 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Weights and batches that depend on nothing but their index and a stream.
-
-The same bits as src/paceline/networks/formula.h and batch.cc, on every machine
-and for every number of threads; no random generator is involved.
+"""Weights and batches that are computed from an index and the number of a random stream alone.
 """
 
 import math
@@ -26,7 +23,7 @@ _CHUNK = 1 << 20
 
 
 def mix(x):
-    """A bijective mix of 32 bits; an int, or an int64 tensor of such."""
+    """Mixes 32 bits bijectively; `x` is an int, or an int64 tensor of such values."""
     x = x ^ (x >> 16)
     x = (x * 0x7FEB352D) & _MASK
     x = x ^ (x >> 15)
@@ -35,7 +32,7 @@ def mix(x):
 
 
 def stream_of(*words):
-    """The stream that 32-bit words name, in their order."""
+    """Returns the number of the stream that the 32-bit `words`, in this order, identify."""
     stream = 0
     for word in words:
         stream = mix(stream ^ (word & _MASK))
@@ -62,7 +59,7 @@ def _tabulate(shape, stream, dtype, value):
 
 
 def _unit(word):
-    """Uniform in [0, 1), a multiple of 2^-24, in float64."""
+    """Converts a word to a float64 that is uniform in [0, 1), a multiple of 2^-24."""
     return (word >> 8).to(torch.float64) / 16777216.0
 
 
@@ -71,7 +68,8 @@ def _below(word, limit):
 
 
 def batch(shape, classes, seed, rank, integers=False):
-    """(input of `shape` in float32, int64 targets), as make_batch in C++."""
+    """Returns (input of `shape` in float32, int64 targets) with the same values as make_batch in
+    C++."""
     words = (seed, seed >> 32, rank)
     stream = stream_of(*words, _INPUT_STREAM)
     if integers:
@@ -90,7 +88,8 @@ def _words_of(shape, stream):
 
 
 def text_batch(shape, seed, rank, zeros=False):
-    """(words and types, labels) of [batch, tokens], as make_batch in C++."""
+    """Returns (words and types, labels) of shape [batch, tokens] with the same values as make_batch
+    in C++."""
 
     def stream(name):
         return stream_of(seed, seed >> 32, rank, name)
@@ -150,9 +149,9 @@ def branch_ends(names):
 
 
 def fill_by_formula(network, seed):
-    """Variance of He et al. for weights, near 1 for scales, near 0 for shifts.
+    """Fills the parameters: weights with the variance of He et al., scales near 1, shifts near 0.
 
-    Near 1/8 for the scales that end residual branches.
+    Scales that end residual branches are near 1/8.
     """
     ends = branch_ends(name for name, _ in network.named_parameters())
 
@@ -168,7 +167,7 @@ def fill_by_formula(network, seed):
 
 
 def fill_with_integers(network, seed):
-    """-1, 0 or 1, about eight of them non-zero for each output unit."""
+    """Fills the parameters with -1, 0 or 1, about eight of them non-zero for each output unit."""
 
     def element(_, parameter):
         density = 1.0
@@ -185,14 +184,14 @@ def fill_with_integers(network, seed):
 
 
 def integer_loss(logits, target):
-    """Sum over the batch of logit[target] - logit[target + 1]."""
+    """Returns the sum over the batch of logit[target] - logit[target + 1]."""
     index = target.unsqueeze(1)
     following = (index + 1).remainder(logits.shape[1])
     return (logits.gather(1, index) - logits.gather(1, following)).sum()
 
 
 def fingerprint(tensor):
-    """A hash of a tensor's bits in its logical order, as in C++."""
+    """Returns a hash of a tensor's bits in logical order, equal to that of the C++ function."""
     plain = tensor.detach().cpu().contiguous().view(-1)
     bits = plain.view(torch.int16 if plain.element_size() == 2 else torch.int32)
     mask = 0xFFFF if plain.element_size() == 2 else _MASK
@@ -205,7 +204,7 @@ def fingerprint(tensor):
 
 
 def fingerprint_all(tensors):
-    """The wrapping sum of each fingerprint times its place from 1."""
+    """Returns the wrapping sum of each tensor's fingerprint times its position, counted from 1."""
     total = sum(
         place * fingerprint(tensor) for place, tensor in enumerate(tensors, 1)
     )

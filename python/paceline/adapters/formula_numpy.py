@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""formula.py for frameworks that bring no PyTorch: the same bits in NumPy."""
+"""The numbers of formula.py in NumPy, with the same bits, for frameworks that are installed without
+PyTorch."""
 
 import math
 
@@ -19,7 +20,7 @@ BRANCH_SCALE = 0.125
 
 
 def mix(x):
-    """A bijective mix of 32 bits of a uint64 array."""
+    """Mixes the 32 bits of each element of a uint64 array bijectively."""
     x = x ^ (x >> numpy.uint64(16))
     x = (x * numpy.uint64(0x7FEB352D)) & _MASK
     x = x ^ (x >> numpy.uint64(15))
@@ -59,7 +60,7 @@ def _below(words, limit):
 
 
 def batch(shape, classes, seed, rank):
-    """(float32 input of `shape`, int64 targets), as formula.batch."""
+    """Returns (float32 input of `shape`, int64 targets), the same as formula.batch."""
     words = (seed, seed >> 32, rank)
     inputs = _unit(_words(shape, stream_of(*words, _INPUT_STREAM)))
     target = _words(shape[:1], stream_of(*words, _TARGET_STREAM))
@@ -67,7 +68,8 @@ def batch(shape, classes, seed, rank):
 
 
 def text_batch(shape, seed, rank, zeros=False):
-    """(words and types, labels) of [batch, tokens], as formula.text_batch."""
+    """Returns (words and types, labels) of shape [batch, tokens], the same as
+    formula.text_batch."""
 
     def words_of(shape, name):
         return _words(shape, stream_of(seed, seed >> 32, rank, name))
@@ -96,7 +98,7 @@ def text_batch(shape, seed, rank, zeros=False):
 
 
 def branch_ends(names):
-    """As formula.branch_ends."""
+    """Returns the same names as formula.branch_ends."""
     names = set(names)
     return {
         name
@@ -108,8 +110,7 @@ def branch_ends(names):
 
 
 def weights(shapes, seed):
-    """The parameters of a network by name, as formula.fill_by_formula fills
-    them."""
+    """Returns the parameters of a network by name, with the values of formula.fill_by_formula."""
     ends = branch_ends(shapes)
     return {
         name: _weight(name, shape, seed, BRANCH_SCALE if name in ends else 1.0)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Networks as functions of operators, for every framework that brings its own.
+"""Networks written with a set of operators, so that every framework can run them with its own.
 
 An operator set (`ops`) has parameters by name (shapes as PyTorch's, the layout of
 the memory is its business) and:
@@ -35,8 +35,8 @@ from paceline.adapters.network_shapes import default_classes, layers, shapes
 
 @dataclass(frozen=True)
 class Network:
-    """`shapes(size, classes)` returns the parameters' shapes in PyTorch's order, and
-    `forward(ops, x)` the logits.  `size` is the side of an image."""
+    """A network: `shapes(size, classes)` returns the parameters' shapes in PyTorch's order, and
+    `forward(ops, x)` the logits. `size` is the side of an image."""
 
     size: int
     channels: int
@@ -51,7 +51,7 @@ class Network:
 
 
 def _plain(name):
-    """Convolutions, each with ReLU and pooling, then linear layers with ReLU
+    """A network of convolutions, each with ReLU and pooling, followed by linear layers with ReLU
     between them."""
     convolutions = [x for x in layers(name) if x.kind == "convolution"]
     *hidden, last = (x.name for x in layers(name) if x.kind == "linear")
@@ -73,8 +73,8 @@ def _resnet(name):
     batch normalization follows it."""
     norm_of = {x.name: after.name for x, after in pairwise(layers(name))}
     first, *rest = (x for x in layers(name) if x.kind == "convolution")
-    # By block: names are layerSTAGE.BLOCK.convPLACE, and last, where the input is
-    # not added as it is, layerSTAGE.BLOCK.downsample.0.
+    # Names are layerSTAGE.BLOCK.convPLACE for each block. A projection of the identity branch, if
+    # there is one, is last: layerSTAGE.BLOCK.downsample.0.
     blocks = [list(of) for _, of in groupby(rest, lambda x: x.name.split(".")[:2])]
 
     def convolve(ops, x, layer):

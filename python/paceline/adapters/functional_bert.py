@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""BERT as it is pre-trained, as a function of the operators of functional.py.
+"""BERT as it is pre-trained, written with the operators of functional.py.
 
 Names, shapes and arithmetic are those of Hugging Face's BertForPreTraining
 without dropout.  Values of tokens are [batch * tokens, hidden].
@@ -12,7 +12,8 @@ _QUERY = ".attention.self.query.weight"
 
 
 class Bert:
-    """`size` is the number of tokens of a text if the case does not state it."""
+    """BERT's pre-training network. `size` is the number of tokens of a text if the case does not
+    state it."""
 
     reads_text = True
     classes = 0
@@ -21,7 +22,7 @@ class Bert:
         self.size = size
         self._shapes = network_shapes.shapes(name)
         self.vocabulary, self.hidden = self._shapes[f"{_WORDS}.weight"]
-        self.heads = self.hidden // 64  # BERT's heads are 64 wide
+        self.heads = self.hidden // 64  # each of BERT's attention heads is 64 wide
         self.layers = [
             x.removesuffix(_QUERY) for x in self._shapes if x.endswith(_QUERY)
         ]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One loop and one contract for frameworks other than PyTorch (docs/adapters.md).
+"""The training loop that the adapters of all frameworks except PyTorch share (docs/adapters.md).
 
 A framework's program has a Trainer and calls `main`.
 """
@@ -25,7 +25,7 @@ class Unsupported(Exception):
 
 @dataclasses.dataclass
 class Job:
-    """PACELINE_CASE, and the rank and world size of this process."""
+    """The settings of PACELINE_CASE, and the rank and world size of this process."""
 
     model: str = "resnet50"
     batch_size: int = 32
@@ -47,12 +47,12 @@ class Job:
     clip_norm: float = 0.0  # 0: none
     compiled: bool = False
     channels_last: bool = False
-    # The bucket size and the engine have no meaning outside PyTorch.  Here every step ends in a
-    # synchronization.
+    # The bucket size and the engine have no meaning for frameworks other than PyTorch. The harness
+    # synchronizes the device after every step.
     bucket_mb: float = 25
     engine: str = "gloo"
     sync_each_step: bool = False
-    start: str = "formula"  # always
+    start: str = "formula"  # the only supported value
     rank: int = 0
     world: int = 1
 
@@ -154,7 +154,8 @@ def digest_of(parameters):
 
 
 def sample_of(parameters):
-    """Returns the sample for WeightNorms from parameters in PyTorch's layout, by name."""
+    """Returns the sample of weights for WeightNorms, from parameters in PyTorch's layout, by
+    name."""
     return [
         value.flat[:: stride_of(value.size)].astype("float64")
         for _, value in sorted(parameters.items())
@@ -163,8 +164,7 @@ def sample_of(parameters):
 
 
 def measure(job, trainer):
-    """Measures the steps.  A step lasts from its start to the end of its work on this
-    rank."""
+    """Runs and times the steps. A step lasts from its start to the end of its work on this rank."""
     alive = ProgressReporter()
     norms = WeightNorms(lambda: sample_of(trainer.parameters()))
     losses = []
@@ -226,7 +226,7 @@ def run(framework, version, make_trainer, facts):
     except Unsupported as error:
         emit("error", status="unsupported", message=str(error))
         return 2
-    except Exception as error:  # the harness must learn of any failure
+    except Exception as error:  # Paceline must learn of any failure
         emit("error", message=f"{type(error).__name__}: {error}"[:500])
         return 3
     sys.stdout.flush()

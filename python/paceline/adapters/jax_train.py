@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One rank of data-parallel training in JAX: one jitted step over a mesh of the
-processes, each with its shard of the batch."""
+"""One rank of data-parallel training in JAX. All processes run one jitted step over a mesh of their
+devices; each has its shard of the batch."""
 
 import os
 import sys
@@ -200,7 +200,7 @@ class Trainer:
                 for _ in range(kept)
             ),
             "step": self.place(numpy.float32(0), self.whole),
-            # Each rank keeps its own statistics.
+            # each rank keeps its own batch-norm statistics
             "statistics": {
                 name: tuple(
                     self.place(make(weights[f"{name}.bias"]), self.split)

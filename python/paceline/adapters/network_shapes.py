@@ -17,8 +17,8 @@ _NETWORKS = json.loads(_FILE.read_text(encoding="utf-8"))
 class Layer:
     name: str
     kind: str  # convolution, normalization, linear or embedding
-    parameters: dict  # sizes by name: weight, bias
-    kernel: int = 1  # of a convolution
+    parameters: dict  # sizes of the parameters by name: weight, bias
+    kernel: int = 1  # side of a convolution's kernel
     stride: int = 1
 
 

@@ -78,7 +78,7 @@ class NetworkInfo:
     channels: int
     classes: int
     make: Callable[[int, int, float], nn.Module]
-    package: str = "torch"  # that defines the network
+    package: str = "torch"  # Python package that defines the network
     reads_text = False
 
     def is_installed(self):

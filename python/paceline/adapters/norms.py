@@ -8,7 +8,7 @@ the same elements.
 
 import math
 
-SAMPLE = 1 << 14  # elements of a parameter
+SAMPLE = 1 << 14  # largest number of sampled elements of a parameter
 FIFTH = 5
 
 
@@ -19,8 +19,8 @@ def stride_of(elements):
 
 
 class WeightNorms:
-    """`sample()` returns one vector of float64 for each parameter of more than one
-    dimension, or None if this rank does not have all of them."""
+    """Records norms of weights and of their updates. `sample()` returns one vector of float64 for
+    each parameter of more than one dimension, or None if this rank does not have all of them."""
 
     def __init__(self, sample):
         self.sample = sample
@@ -28,8 +28,8 @@ class WeightNorms:
         self.found = {}
 
     def __call__(self, done, warmup):
-        """Called after `done` steps.  Notes the norms after the fifth step if it is a
-        warm-up step, so that no measured step waits."""
+        """Called after `done` steps. Records the norms after the fifth step if that is a warm-up
+        step, so that no measured step waits for them."""
         if done == FIFTH <= warmup:
             self.note("fifth")
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One rank of the user's own network, --model MODULE:FACTORY, under a strategy of Paceline.
+"""Trains the user's own network, --model MODULE:FACTORY, on one rank under a strategy of Paceline.
 
 `FACTORY()` returns (model, batch) or (model, batch, loss), as for
 paceline.torch.profile.  Environment in, JSON lines out: docs/adapters.md.
@@ -22,7 +22,7 @@ from paceline.torch import job, profile
 
 
 def read_case(text):
-    """Returns the case, its model and its strategy.  Other adapters' cases have no strategy."""
+    """Returns (case, model, strategy). Only cases of this adapter have a strategy."""
     given = json.loads(text)
     model, strategy = given.pop("model", ""), given.pop("strategy", "")
     if ":" not in model or not strategy:
@@ -106,7 +106,7 @@ class Fsdp2Rank(OwnNetwork, torch_variants.Fsdp2Rank):
 
 
 class Training:
-    """The network under one strategy of Paceline."""
+    """Trains the network under one strategy of Paceline."""
 
     def __init__(self, rank, strategy):
         self.rank = rank
@@ -128,7 +128,7 @@ class Training:
         )
 
     def step(self):
-        """Runs one step; returns its loss, or None if this rank serves."""
+        """Runs one step. Returns its loss, or None if this rank is a parameter server only."""
         total = None
         for micro_batch in self.rank.micro_batches:
             loss = self.model.step(lambda batch=micro_batch: self.rank.loss_of(self.model, batch))
@@ -162,9 +162,9 @@ class PlanRank(OwnNetwork, python_ddp.Rank):
         self.parameter_count = sum(p.numel() for p in self.training.network.parameters())
 
     def step(self, clock, before_update=lambda: None):
-        """One step; returns its loss."""
+        """Runs one step and returns its loss."""
         loss = self.training.step()
-        clock("forward")  # forward, backward and update overlap
+        clock("forward")  # forward, backward and update overlap, so they are timed as one phase
         if self.case.sync_each_step:
             self.synchronize()
         return torch.zeros(()) if loss is None else loss
@@ -216,10 +216,10 @@ def main():
     except (UsageError, profile.UsageError, pt.UsageError) as error:
         emit("error", message=str(error))
         return 2
-    except NotImplementedError as error:  # fully_shard's, of channels-last parameters
+    except NotImplementedError as error:  # raised by fully_shard for channels-last parameters
         emit("error", status="unsupported", message=str(error))
         return 2
-    except Exception as error:  # the harness must learn of any failure
+    except Exception as error:  # Paceline must learn of any failure
         emit("error", message=f"{type(error).__name__}: {error}")
         return 3
     return 0
@@ -227,5 +227,6 @@ def main():
 
 if __name__ == "__main__":
     ended = main()
-    atexit._run_exitfuncs()  # in which paceline.torch leaves the job in order
+    atexit._run_exitfuncs()  # runs the exit handler of paceline.torch, by which the rank leaves the
+                             # job
     python_ddp.leave(ended)

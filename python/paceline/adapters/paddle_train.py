@@ -206,7 +206,7 @@ class Trainer:
     def close(self):
         if self.job.world > 1:
             sys.stdout.flush()
-            os._exit(0)  # Gloo's shutdown in Paddle waits for ever at times
+            os._exit(0)  # Gloo's shutdown in Paddle sometimes never ends
 
 
 def version():

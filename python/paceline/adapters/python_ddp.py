@@ -13,7 +13,7 @@ import sys
 import time
 import warnings
 
-# Torch says so where NumPy is missing, which nothing here needs.
+# torch warns of a missing NumPy, which nothing here needs.
 warnings.filterwarnings("ignore", message="Failed to initialize NumPy")
 
 import torch
@@ -28,8 +28,8 @@ from paceline.adapters.events import PhaseClock, ProgressReporter, clipping, emi
 from paceline.adapters.norms import WeightNorms, stride_of
 
 
-# By the names of src/paceline/plan/optimizer.h: the class, and those constants that differ from its
-# defaults.
+# For each name of src/paceline/plan/optimizer.h: the class of torch.optim, and the constants that
+# differ from that class's defaults.
 OPTIMIZERS = {
     "adam": (torch.optim.Adam, {}),
     "adamw": (torch.optim.AdamW, {}),
@@ -59,7 +59,7 @@ def device_of(case):
 
 
 class Rank:
-    """One rank's network, optimizer and batches, with the training step."""
+    """One rank's network, optimizer and batches, and the function that trains one step."""
 
     name = "pytorch-ddp"
     exchange = "DistributedDataParallel"
@@ -135,7 +135,7 @@ class Rank:
         inputs, target = self.micro_batches[0]
         info = networks.NETWORKS[self.case.model]
         attention = torch.ops.aten._scaled_dot_product_flash_attention_for_cpu
-        network.eval()  # statistics and random numbers stay
+        network.eval()  # keeps statistics and random numbers unchanged
         with FlopCounterMode(
             display=False, custom_mapping={attention: _attention_flops}
         ) as counter, torch.no_grad():
@@ -151,7 +151,7 @@ class Rank:
         if case.optimizer != "sgd":
             kind, constants = OPTIMIZERS[case.optimizer]
             if kind in (torch.optim.RMSprop, torch.optim.Adadelta):
-                fused = None  # they have no fused kernel
+                fused = None  # these optimizers have no fused kernel
             return kind(
                 self.parameter_groups(network),
                 lr=case.learning_rate,
@@ -160,7 +160,7 @@ class Rank:
                 **({} if fused is None else {"fused": fused}),
             )
         if case.dtype == "bf16" and case.device == "cpu":
-            # It leaves whole vectors as they were: pytorch#191763.
+            # The fused kernel leaves whole vectors of bf16 parameters unchanged: pytorch#191763.
             fused = None
         sgd = torch.optim.SGD(
             network.parameters(),
@@ -179,7 +179,8 @@ class Rank:
         return sgd
 
     def parameter_groups(self, network):
-        """With `bert-adamw` biases and normalizations have no weight decay."""
+        """Returns the groups of parameters; with `bert-adamw`, biases and normalizations have no
+        weight decay."""
         parameters = list(network.parameters())
         if self.case.optimizer != "bert-adamw":
             return parameters
@@ -194,7 +195,7 @@ class Rank:
         if self.case.compiled:
             network = torch.compile(network)
         with warnings.catch_warnings():
-            # 2.13 prefers a new name that older versions do not know.
+            # PyTorch 2.13 prefers a new name of this option, which older versions do not know
             warnings.simplefilter("ignore", FutureWarning)
             return DistributedDataParallel(
                 network,
@@ -202,7 +203,7 @@ class Rank:
                 broadcast_buffers=False,
                 bucket_cap_mb=self.case.bucket_mb,
                 gradient_as_bucket_view=self.best,
-                # A static graph asserts when its first pass does not reduce.
+                # With a static graph, DDP fails an assertion if its first pass does not reduce.
                 static_graph=self.best and self.case.accumulate == 1,
             )
 
@@ -270,9 +271,8 @@ class Rank:
             self.optimizer.step()
 
     def step(self, clock, before_update=lambda: None):
-        """One step; returns its loss.  `clock(phase)` ends a phase."""
-        # The original, PyTorch's DDP benchmark of networks that read images,
-        # never zeroes them.
+        """Runs one step and returns its loss. `clock(phase)` records that a phase has ended."""
+        # PyTorch's own DDP benchmark never zeroes the gradients of networks that read images.
         if not self.case.as_original or networks.NETWORKS[self.case.model].reads_text:
             self.zero_gradients()
         total = None
@@ -433,7 +433,7 @@ def main(make_rank=Rank):
     except UsageError as error:
         emit("error", status="unsupported", message=str(error))
         return 2
-    except Exception as error:  # the harness must learn of any failure
+    except Exception as error:  # Paceline must learn of any failure
         emit("error", message=f"{type(error).__name__}: {error}")
         return 3
     return 0

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One worker of TensorFlow 2's MultiWorkerMirroredStrategy: a tf.function around
-the step; `compiled` lets XLA make forward and backward of it."""
+"""One worker of TensorFlow 2's MultiWorkerMirroredStrategy. A tf.function runs the step; with
+`compiled`, XLA compiles its forward and backward pass."""
 
 import json
 import os
@@ -204,7 +204,7 @@ class Trainer:
         with tf.GradientTape() as tape:
             tape.watch(values)
             loss = self.job.network.loss(ops, self.inputs, self.target)
-        # Gradients of embedding tables come as rows with their indices.
+        # TensorFlow represents gradients of embedding tables as rows with their indices.
         gradients = [
             tf.convert_to_tensor(one) for one in tape.gradient(loss, values)
         ]
@@ -231,7 +231,7 @@ class Trainer:
         return loss
 
     def sgd(self, variable, gradient, momentum):
-        """One kernel.  A sum of three terms becomes TensorFlow's AddN, which
+        """Runs the update as one kernel. A sum of three terms becomes TensorFlow's AddN, which
         begins with whichever buffer is free, so that ranks round differently."""
         job = self.job
         self.tf.raw_ops.ResourceApplyMomentum(

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One rank of PyTorch with another method than DistributedDataParallel, which the first
-argument names.  Everything else is as in python_ddp.py."""
+"""One rank of PyTorch that trains by another method than DistributedDataParallel; the first
+argument names the method. Everything else is as in python_ddp.py."""
 
 import collections
 import importlib.metadata
@@ -47,12 +47,14 @@ class Fsdp2Rank(python_ddp.Rank):
             if own and max(own) == 1 and not is_norm:
                 fully_shard(module, mesh=mesh)
         fully_shard(network, mesh=mesh)
-        # The optimizer was made of the whole parameters.
+        # The optimizer was constructed with the whole parameters, so it gets the sharded ones here.
         self.optimizer = self.make_optimizer(network)
         return torch.compile(network) if self.case.compiled else network
 
     def whole_weights(self):
-        return (p.full_tensor() for p in super().whole_weights())  # one at a time
+        return (p.full_tensor() for p in super().whole_weights())  # a generator, so that only one
+                                                                   # whole parameter is in memory at
+                                                                   # a time
 
     def parameters_digest(self):
         return None
@@ -78,9 +80,8 @@ class DecentRank(python_ddp.Rank):
         from decent_dp.ddp import DecentralizedDataParallel
 
         if self.world == 1:
-            return network  # it has no graph of one rank
-        # It makes its optimizers itself, one for each bucket, and they step in
-        # backward.
+            return network  # Decent-DP has no graph of one rank
+        # Decent-DP makes the optimizers itself, one for each bucket. They step during backward.
         self.optimizer = None
         return DecentralizedDataParallel(
             network,
@@ -113,8 +114,8 @@ class DecentRank(python_ddp.Rank):
 
 
 class DeepSpeedRank(python_ddp.Rank):
-    """DeepSpeed's engine: gradients, with them optimizer state (ZeRO stage 1),
-    or all parameters too (3) are sharded."""
+    """DeepSpeed's engine, which shards the optimizer state (ZeRO stage 1), or also gradients and
+    parameters (stage 3)."""
 
     def __init__(self, case, stage):
         if case.accumulate != 1 or case.dump != "none":
@@ -125,7 +126,7 @@ class DeepSpeedRank(python_ddp.Rank):
         self.name = f"deepspeed-zero{stage}"
         self.exchange = f"DeepSpeed's engine, ZeRO stage {stage}"
         os.environ["DS_ACCELERATOR"] = case.device
-        # What it compiles when it starts for the first time, and with what.
+        # Settings of the compilation that DeepSpeed does when it starts for the first time.
         home = pathlib.Path(sys.prefix)
         os.environ.setdefault("TORCH_EXTENSIONS_DIR", str(home / "extensions"))
         os.environ["PATH"] = f"{home / 'bin'}:{os.environ['PATH']}"
@@ -154,7 +155,7 @@ class DeepSpeedRank(python_ddp.Rank):
         self.model.backward(loss)
 
     def zero_gradients(self):
-        pass  # the engine's step does
+        pass  # the engine's own step zeroes the gradients
 
     def update(self):
         self.model.step()
@@ -166,7 +167,7 @@ class DeepSpeedRank(python_ddp.Rank):
         return None if self.stage == 3 else super().whole_weights()
 
     def whole_parameters(self):
-        return self.model.module.parameters()  # the optimizer has a shard
+        return self.model.module.parameters()  # the optimizer itself has only a shard of them
 
 
 VARIANTS = {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""python3 -m paceline.readers [--from NAME] FILE...: the records of logs, as JSON lines.
+"""python3 -m paceline.readers [--from NAME] FILE...: prints the records of logs as JSON lines.
 
 Exit code 0; 2 for what is invalid, with one sentence that begins with path:line; 3 where the
 program that wrote a log found wrong values itself.

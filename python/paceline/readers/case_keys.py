@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The keys of a case in a record, from its schema, docs/record.schema.json."""
+"""The keys of a case in a record, read from the schema docs/record.schema.json."""
 
 import json
 from pathlib import Path
@@ -23,6 +23,7 @@ def _of_type(kind: str) -> set:
 INTEGERS = _of_type("integer")
 NUMBERS = _of_type("number")
 SWITCHES = _of_type("boolean")
-REQUIRED_KEYS = list(_SCHEMA["required"])  # null where the source of the record does not say it
+REQUIRED_KEYS = list(_SCHEMA["required"])  # their values are null if the source of the record does
+                                           # not state them
 OPTIONAL_KEYS = [key for key in _PROPERTIES if key not in REQUIRED_KEYS]
 DEFAULTS = {key: _PROPERTIES[key]["default"] for key in REQUIRED_KEYS}

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Functions that readers must call: strict numbers, and comparisons of values that a log states twice.
-A printed figure stands for the interval of all values that are printed alike: 9.38 is [9.375, 9.385].  Two statements
-contradict each other if no values in their intervals agree.  There is no other tolerance, except for the rounding of
-this file's own arithmetic.
+"""Functions that readers must call: strict parsing of numbers, and comparisons of values that a log
+states twice.
+A printed number is a Figure: it stands for the interval of all values that are printed alike, as
+9.38 for [9.375, 9.385]. Two statements contradict each other if no values in their intervals agree.
+The only other tolerance is for rounding errors of this file's own arithmetic.
 """
 
 import re
@@ -12,23 +13,25 @@ from decimal import Decimal
 _NUMBER = re.compile(
     r"([+-]?)(\d{1,3}(?:,\d{3})+|\d+)?(?:\.(\d*))?(?:[eE]([+-]?\d{1,2}))?", re.A
 )
-_ARITHMETIC = 1e-9  # relative error of products of doubles, with room
-_LONGEST = 40  # characters of a number
+_ARITHMETIC = 1e-9  # relative tolerance for rounding errors of products of doubles
+_LONGEST = 40  # largest number of characters of a number
 
 
 class Invalid(Exception):
-    """A statement of a log is unknown or contradicts another one.  The text begins with the place, path:line."""
+    """Raised if a statement of a log is unknown or contradicts another one. The text begins with
+    path:line."""
 
     def __init__(self, place, sentence: str):
         super().__init__(f"{getattr(place, 'place', place)}: {sentence}")
 
 
 class Unknown(Invalid):
-    """No reader recognizes a file."""
+    """Raised if no reader recognizes a file."""
 
 
 def shown(text: str, longest: int = 100) -> str:
-    """Text as a message may show it: on one line, without control characters, not too long."""
+    """Returns text as a message may show it: on one line, without control characters, and shortened
+    to `longest` characters."""
     plain = "".join(c if c.isprintable() else "?" for c in text.strip())
     return plain if len(plain) <= longest else plain[: longest - 3] + "..."
 
@@ -41,7 +44,7 @@ class Figure:
     exact: Decimal
     half: float
     name: str = "a number"
-    place: object = None  # a Line, or "path:line"
+    place: object = None  # where it was printed: a Line, or "path:line"
 
     @property
     def value(self) -> float:
@@ -56,7 +59,7 @@ class Figure:
         return self.value + self.half
 
     def times(self, unit: int) -> int:
-        """The value in a unit that is `unit` times smaller, as the nearest integer."""
+        """Returns the value in a unit that is `unit` times smaller, rounded to an integer."""
         return int((self.exact * unit).to_integral_value())
 
 

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What nccl-tests and rccl-tests print in any form: operations, types, options, and what rows say twice."""
+"""What all output formats of nccl-tests and rccl-tests share: operations, types and options, and
+checks of values that a row states twice."""
 
 import re
 
 from .checks import Invalid, check_count, check_product, exactly, one_of, shown
 
-# Program: Paceline's operation, whether it reduces, whether it has a root.
+# For each program: Paceline's name of the operation, whether it reduces, whether it has a root.
 OPERATIONS = {
     "all_reduce_perf": ("all-reduce", True, False),
     "reduce_scatter_perf": ("reduce-scatter", True, False),
@@ -31,7 +32,8 @@ def engine_of(devices) -> str:
 
 
 def bus_factor(operation: str, ranks: int) -> float:
-    """Bus bandwidth over algorithm bandwidth (nccl-tests, doc/PERFORMANCE.md)."""
+    """Returns the ratio of bus bandwidth to algorithm bandwidth (nccl-tests,
+    doc/PERFORMANCE.md)."""
     if operation == "all-reduce":
         return 2 * (ranks - 1) / ranks
     return (ranks - 1) / ranks if operation in ("reduce-scatter", "all-gather") else 1.0
@@ -91,7 +93,8 @@ def check_rates(
     *,
     cpu_time: bool = False,
 ) -> None:
-    """Checks busbw = algbw x factor, and size = algbw x time unless the time is the CPU's."""
+    """Checks that busbw = algbw x factor. Also checks that size = algbw x time, unless the time is
+    only the CPU's time to issue."""
     check_product(
         bus,
         (algorithm, bus_factor(operation, ranks)),
@@ -106,7 +109,7 @@ def check_rates(
         )
 
 
-# Options of the programs whose values are also printed among the settings.
+# Options of these programs whose values the programs also print among their settings.
 _OPTIONS = {
     "t": "nthreads",
     "g": "ngpus",

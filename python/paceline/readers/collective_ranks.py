@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The participants of an operation: ranks, hosts, devices and groups, as a log lists them."""
+"""The ranks, hosts, devices and groups that took part in an operation, as a log lists them."""
 
 from .checks import Invalid, check_count
 from .record import warning
@@ -47,7 +47,8 @@ def ranks_of(devices: list, place) -> tuple:
 
 
 def hosts_of(devices) -> list:
-    """The hosts of an environment, from pairs of a host and the name of one of its devices."""
+    """Returns the hosts for a record's environment, from pairs of a host and the name of one of its
+    devices."""
     names = {}
     for host, name in devices:
         of_host = names.setdefault(host, {})
@@ -63,7 +64,7 @@ def hosts_of(devices) -> list:
 
 
 def other_groups(groups: int) -> list:
-    """The warning of a world that is divided into groups."""
+    """Returns the warning that the world is divided into groups."""
     if groups == 1:
         return []
     return [

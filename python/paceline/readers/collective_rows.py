@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The records of the rows that nccl-tests and rccl-tests print in any form.
+"""Makes records of the rows that nccl-tests and rccl-tests print, in any output format.
 
-A row is (size, out-of-place figures, in-place figures, the record's other keys); the figures of a
-place are {"time": Figure in us, "wrong": n or None, "marked": whether it is wrong} and, where the
-log has single iterations, their times as "iteration_ns".  A place that the program did not do is None.
+A row is (size, out-of-place figures, in-place figures, the record's other keys). The figures of
+each of the two are {"time": Figure in us, "wrong": number of wrong elements or None, "marked":
+whether the log marks it as wrong}. If the log has single iterations, their times are under
+"iteration_ns". Figures that the program did not measure are None.
 """
 
 from .checks import Invalid
@@ -55,7 +56,7 @@ def merge_repeated_rows(rows: list):
 
 
 def _together(places: list):
-    """Merges the figures of one place of several rows."""
+    """Merges the figures of several rows, either their out-of-place or their in-place figures."""
     if len(places) == 1 or places[0] is None:
         return places[0]
     wrong = [one["wrong"] for one in places]
@@ -67,7 +68,8 @@ def _together(places: list):
 
 
 def is_wrong(one: dict) -> bool:
-    """Returns whether one place has wrong values.  Old versions mark wrong values and do not count them."""
+    """Whether out-of-place or in-place figures report wrong values. Old versions mark wrong values
+    and do not count them."""
     return bool(one["wrong"] or one.get("marked"))
 
 

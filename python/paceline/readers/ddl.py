@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Logs of Horovod's and BytePS's synthetic benchmarks, of ddl-benchmarks, and `--format ddl` of ours:
+"""Reads logs of Horovod's and BytePS's synthetic benchmarks, of ddl-benchmarks, and of `paceline
+--format ddl`:
 
     Model: resnet50
     Batch size: 32
@@ -8,8 +9,8 @@
     Img/sec per GPU: 108.2 +-1.2
     Total img/sec on 4 GPU(s): 432.8 +-4.9
 
-A record is a run, which ends with the "Total" line of each worker that prints: of Horovod rank 0,
-of BytePS the first rank of every machine.  The lines of several workers may be mixed.
+Each run gives one record. A run ends with the "Total" line of each worker that prints: of Horovod
+rank 0, of BytePS the first rank of every machine. The lines of several workers may be mixed.
 """
 
 import os
@@ -21,7 +22,7 @@ from .ddl_run import Run
 from .own_command import BEGIN, read_command
 
 NAME = "ddl"
-_RECORDS = "# records: "  # the second line of a log of ours
+_RECORDS = "# records: "  # begins the second line of a log that Paceline wrote
 _DEVICES = {"GPU": "cuda", "CPU": "cpu", "/gpu:0": "cuda", "/cpu:0": "cpu"}
 _UNITS = {"img": "img", "sentences": "sen", "sen": "sen", "Img": "img", "Sen": "sen"}
 _ITERATION = re.compile(r"Iter #(\S+): (\S+) (img|sentences)/sec per (\S+)\s*$")
@@ -70,8 +71,8 @@ class _Log:
     def __init__(self, path: str):
         self.experiment = os.path.basename(path)
         self.named = settings_in_file_name(path)
-        self.head = {}  # what the command of a log of ours says
-        self.said = {}  # what lines above results say, by the keys of _HEAD
+        self.head = {}  # settings that the command in the head of a log of Paceline states
+        self.said = {}  # settings that lines above the results state, by the keys of _HEAD
         self.byteps = False
         self.runs = 0
         self._begin_run()
@@ -158,9 +159,10 @@ class _Log:
         if "strategy" in self.head:
             stated["label"] = ""
         if self.head and "device" not in self.head and self.run.said["unit"] == "sen":
-            stated["device"] = None  # such lines of ours always say GPU
+            stated["device"] = None  # logs of Paceline in this format always say GPU
         if self.head and "sequence_length" not in self.head:
-            stated.pop("sequence_length", None)  # the network's own
+            stated.pop("sequence_length", None)  # the network's default, which the log prints
+                                                 # although nobody set it
         for key in ("model", "batch_size"):
             if not stated.get(key):
                 raise Invalid(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Words of ddl-benchmarks in the names of its logs, and what Paceline calls the same.
+"""Maps words in the file names of ddl-benchmarks' logs to Paceline's names.
 
     rdma-0-method-wfbp-dnn-bert-bs-8-nworker-4-compressor-none-thres-0.log
 """
@@ -16,7 +16,7 @@ METHODS = {
     "wfbpps": "wfbp+ps",
     "byteschedulerps": "bytescheduler+ps",
 }
-# They stand for methods too, on BSP.
+# A compressor's name may stand for a method; the schedule is then bsp.
 COMPRESSORS = {
     "signum": "sign",
     "efsignum": "ef-sign",

@@ -1,16 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One run in a log of a synthetic benchmark: the rates of its workers, the stated values, and its record."""
+"""One run in a log of a synthetic benchmark: the rates of its workers, the values that the log
+states about it, and its record."""
 
 from .checks import Invalid, check_count, check_mean, check_spread, count, figure
 from .record import rank, run_record, warning
 
-_CONFIDENCE = 1.96  # standard deviations that follow "+-"
+_CONFIDENCE = 1.96  # number of standard deviations that the log prints behind "+-"
 _MOST_RANKS = 2**16
 
 
 class _Worker:
     def __init__(self, tag):
-        self.tag = tag  # its rank, where a transport says it
+        self.tag = tag  # the worker's rank, if a launcher's tag names it
         self.rates = []
         self.ended = False
 
@@ -18,8 +19,9 @@ class _Worker:
 class Run:
     def __init__(self):
         self.workers = []
-        self.said = {}  # unit, device and number of devices of this run
-        self.warms_up = False  # before its iterations, as it says
+        self.said = {}  # unit, device and number of devices that this run states
+        self.warms_up = False  # whether the benchmark has printed that it warms up, before its
+                               # iterations
         self._means, self._totals = [], []  # (figure, the figure after "+-") of each worker
 
     @property
@@ -27,7 +29,7 @@ class Run:
         return all(one.ended for one in self.workers)
 
     def says(self, what: str, value, line):
-        """Records a value that all result lines of a run must agree on."""
+        """Stores a value that all result lines of a run must agree on."""
         if self.said.setdefault(what, value) != value:
             raise Invalid(line, f"the {what} is {value} here, and {self.said[what]} before, in one run")
 

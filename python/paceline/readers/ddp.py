@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The JSON of PyTorch's DDP benchmark (benchmarks/distributed/ddp/benchmark.py, --json), and ours.
+"""Reads the JSON of PyTorch's DDP benchmark (benchmarks/distributed/ddp/benchmark.py, --json), and
+Paceline's JSON in the same form.
 
 One record for each result with measurements.  A model's first result is the one without DDP; a
 further result on as many ranks as an earlier one has a strategy of its own ("ddp-2"), since the
@@ -12,7 +13,7 @@ from .record import environment, rank, run_record
 
 NAME = "ddp"
 _RESULTS = "benchmark_results"
-_LONGEST_S = 1e9  # fits nanoseconds in 64 bits
+_LONGEST_S = 1e9  # largest step time, so that nanoseconds fit in 64 bits
 
 
 def recognizes(source) -> bool:
@@ -49,7 +50,8 @@ def read(source):
 
 def _of_model(results: list, stated: dict, known: dict, model_place: Place):
     on_ranks = {}  # results with DDP, by number of ranks
-    usual = None  # steps of a rank in the results: those of a run, or of several runs of ours
+    usual = None  # steps per rank of the first result; all others must have a multiple or a divisor
+                  # of them, since Paceline joins the runs of a case into one result
     for k, result in enumerate(results):
         place = model_place.at("result", k)
         ranks = _ranks(result, place)
@@ -83,7 +85,7 @@ def _ranks(result, place: Place) -> list:
 def _samples(result, ranks: list, place: Place, *, may_be_empty: bool) -> list:
     times = member(result, "measurements", list, place)
     if not times and may_be_empty:
-        return []  # a place held for a case that was not measured
+        return []  # an empty result stands for a case that was not measured
     if not times or len(times) % len(ranks) != 0:
         raise Invalid(place, f"measurements: {len(times)} values are not equally many for each of {len(ranks)} ranks")
     step_ns = []

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A log of DLPerf.  Its path states the configuration, .../2n8g/rn50_b128_fp32_3.log, and the steps are in lines of the
-framework.  For every framework, 20 steps are skipped and 100 steps are measured."""
+"""Reads a log of DLPerf. The path states the configuration, as in .../2n8g/rn50_b128_fp32_3.log,
+and the framework's lines state the steps. For every framework, 20 steps are skipped and 100 steps
+are measured."""
 
 import os
 import re
@@ -12,7 +13,7 @@ from .record import rank, run_record
 
 NAME = "dlperf"
 _SKIPPED, _TIMED = 20, 100
-_MOST = 2**15  # nodes, devices of a node, batch
+_MOST = 2**15  # largest number of nodes, of devices per node, and batch size
 _FOLDER = re.compile(r"(\d+)n(\d+)g", re.A)
 _FILE = re.compile(r"(.*?)_b(?:z|sz)?(\d+)_(fp32|fp16|amp)_(\d{1,9})\.log(?:\.gz)?", re.A)
 _MODELS = {"rn50": "ResNet-50-v1.5", "r50": "ResNet-50-v1.5"}
@@ -44,7 +45,7 @@ def recognizes(source) -> bool:
     try:
         return steps_of(source, Name(source.path)) is not None
     except Invalid:
-        return True  # which read() says
+        return True  # true, so that read() reports what is wrong
 
 
 def read(source):

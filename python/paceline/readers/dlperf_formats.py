@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The lines of DLPerf's logs, a format for each framework and network, as its extractors find them
-(Oneflow-Inc/DLPerf, extract_*.py)."""
+"""The formats of lines in DLPerf's logs, one for each framework and network, by the rules of
+DLPerf's own extractors (Oneflow-Inc/DLPerf, extract_*.py)."""
 
 import re
 from dataclasses import dataclass
 
-# The meaning of the number in a line.
-STAMP = "stamp"  # the line's time: the step ended then
+# What the number in a line of the log means.
+STAMP = "stamp"  # time stamp of the line, at which the step ended
 SECONDS = "seconds"  # how long the step took
 MILLISECONDS = "milliseconds"
 GLOBAL_RATE = "global rate"  # samples/s of all devices
 STEP_RATE = "step rate"  # steps/s, summed over the nodes
-EPOCHS = "epochs"  # milliseconds of steps together, and of each of them
+EPOCHS = "epochs"  # milliseconds of all steps of a line together, and of each of them
 
 AS_NUMBERED = 0  # the last step before the window is 20, or 19 where the log has a step 0
 _DATED = r"(?<!\d)(\d{4})-(\d{1,2})-(\d{1,2})\s(\d{1,2}):(\d{1,2}):(\d{1,2})[.,](\d{1,6})"
@@ -25,12 +25,12 @@ MINDSPORE = "epoch time: "
 @dataclass(frozen=True)
 class Format:
     framework: str
-    marker: str  # a line of a step contains it
+    marker: str  # text that only lines with a step contain
     measure: str
     number: str  # regular expression of the number, or of the stamp
     step: str  # regular expression of the step's number, the product of its groups; empty: lines are counted
-    last_skipped: int  # the number of the last step before the window
-    extractor: str  # what DLPerf computes from it
+    last_skipped: int  # number of the last step before the measured ones
+    extractor: str  # how DLPerf's extractor computes the rate from it
     first_counted: int = 1  # the step of the first line, where lines are counted
     # Further values of a line, which are checked: seconds, samples/s, first and last step; the mean
     # of all times so far; a rate.

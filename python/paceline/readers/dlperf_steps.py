@@ -8,8 +8,9 @@ from .checks import Invalid, check_count, check_mean, check_product, count, exac
 from .dlperf_formats import EPOCHS, FORMATS, GLOBAL_RATE, MILLISECONDS, MINDSPORE, SECONDS, STAMP, STEP_RATE
 
 _LEAP_YEAR = 2020  # for stamps without a year, since it has all days
-_MOST_BETWEEN = 1.1  # limit of the time between two lines over the time of their steps
-_OTHER_TIMER = 0.1  # largest relative difference of rates from stamps
+_MOST_BETWEEN = 1.1  # largest allowed ratio of the time between two lines to the time of their
+                     # steps
+_OTHER_TIMER = 0.1  # largest relative difference between printed rates and rates by time stamps
 _MINDSPORE_STEP = re.compile(r"epoch: .*step: ")
 
 
@@ -46,10 +47,11 @@ def _with_steps(lines: list) -> list:
 class Steps:
     def __init__(self, form, name, source):
         self.form, self.name, self.source = form, name, source
-        self.by_step = {}  # [(stamp in ns, or seconds; line)] of each step: one of each rank that prints
+        self.by_step = {}  # for each step: (stamp in ns, or seconds; line) of each rank that prints
+                           # it
         self.counted = not form.step.pattern
-        self._averages = {}  # the mean of all times up to a step
-        self._rates = {}  # samples/s of all devices up to a step
+        self._averages = {}  # by step: the printed mean of all times up to it
+        self._rates = {}  # by step: the printed samples/s of all devices
         self._clocks = {}  # by the last step of a line: (the step before its first one, the seconds of its steps)
 
     def take(self, line, text: str) -> bool:
@@ -129,7 +131,7 @@ class Steps:
         return sum(begin <= step <= end for step in self.by_step)
 
     def window(self, begin: int, end: int) -> list:
-        """The durations in ns of the steps after `begin` up to `end`."""
+        """Returns the durations in ns of the steps after `begin` up to `end`."""
         return self._between_stamps(begin, end) if self.form.measure == STAMP else self._stated_durations(begin, end)
 
     def _between_stamps(self, begin: int, end: int) -> list:
@@ -142,7 +144,9 @@ class Steps:
                 )
         step_ns, before, at = [], None, 0
         for step in sorted(self.by_step):
-            stamp, line = max(self.by_step[step], key=lambda one: one[0])  # of the slowest rank
+            stamp, line = max(self.by_step[step], key=lambda one: one[0])  # the latest stamp is
+                                                                           # that of the slowest
+                                                                           # rank
             if before is not None and stamp <= at:
                 raise Invalid(line, f"step {step} ended before step {before}, or with it, as its stamp says")
             if before is not None:
@@ -168,7 +172,8 @@ class Steps:
             )
 
     def _check_stamps(self, before: int, step: int, seconds: float, line) -> None:
-        """Checks that the time between two lines is that of the steps, plus at most a little for work between them."""
+        """Checks that the time between two lines is not shorter than their steps, and only a little
+        longer."""
         first, clock = self._clocks.get(step, (None, None))
         if first == before and not clock.low <= seconds <= _MOST_BETWEEN * clock.high:
             raise Invalid(

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""python3 -m paceline.readers.failure_reason LOG: why the program failed whose output is in the file LOG.
+"""python3 -m paceline.readers.failure_reason LOG: prints why the program whose output is in LOG
+failed.
 
 The reason is the exception that ended the program, else its last line.  In a job of torchrun, the reason is that of
 the rank that failed first, or torchrun's summary if that rank wrote nothing.  Lines that torchrun, mpirun and srun add
@@ -44,7 +45,7 @@ class _RaisedException:
 
 
 def failure_reason(output: str) -> str:
-    """The reason, as the module says, from the whole output of the program."""
+    """Returns the reason, found by the rules above, from the whole output of the program."""
     lines = _lines(output)
     begin = output.find("Root Cause (first observed failure):")
     cause = _SUMMARY.search(output[begin : begin + _LONGEST_SUMMARY]) if begin >= 0 else None
@@ -58,10 +59,11 @@ def failure_reason(output: str) -> str:
 
 
 def _lines(output: str) -> list:
-    """(text, rank) of each line, without the prefix of its rank."""
+    """Returns (text, rank) of each line, without the prefix that names its rank."""
     lines = [launcher_line(line, True) for line in output.split("\n")]
     labelled = any(one.rank is not None and not one.certain and one.text.startswith(_TRACEBACK) for one in lines)
-    # Without such a line, "3: x" may be the program's own text.
+    # The prefix "3: " counts as a rank only if the log has such a line; otherwise it may be the
+    # program's own text.
     return [(one.text, one.rank) if labelled or one.certain else (one.whole, None) for one in lines]
 
 
@@ -71,7 +73,8 @@ def _has_no_text(line: str) -> bool:
 
 
 def _raised_at(lines: list, begin: int):
-    """The exception of the traceback that begins at a line.  Lines of other ranks in between are skipped."""
+    """Returns the exception of the traceback that begins at line `begin`. Lines of other ranks in
+    between are skipped."""
     first, rank = lines[begin]
     indent = len(first) - len(first.lstrip(" "))
     for i, (text, writer) in enumerate(lines[begin + 1 :], begin + 1):
@@ -82,7 +85,7 @@ def _raised_at(lines: list, begin: int):
 
 
 def _root_exceptions(lines: list) -> list:
-    """The program's exceptions in order, without those that led to another exception."""
+    """Returns the program's exceptions in order, without those that caused another exception."""
     found, replaces = [], False
     for i, (text, _) in enumerate(lines):
         if text.strip().startswith(_LEADS_TO):
@@ -111,7 +114,8 @@ def _exception(lines: list, cause: int | None):
 
 
 def _last_program_line(lines: list) -> str:
-    """The program's own last line before torchrun's report of the failure; empty if there is none."""
+    """Returns the program's own last line before torchrun's report of the failure; empty if there
+    is none."""
     last = ""
     for text, _ in lines:
         text = text.strip()

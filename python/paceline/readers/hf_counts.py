@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Steps, samples and epochs of a training with Hugging Face's Trainer, each of which its log states in several ways.
+"""Determines the steps, samples and epochs of a training with Hugging Face's Trainer, and checks
+that the log's several statements of each agree.
 
-`head` has (value, line) of each value in the head.  `rate` has two figures, the Trainer's rate and its runtime, whose
-product is a number of steps or of samples.
+`head` has (value, line) for each value in the head of the log. `rate` is a pair of figures, a rate
+of the Trainer and its runtime, whose product is a number of steps or of samples.
 """
 
 import re
 
 from .checks import Figure, Invalid, check_product, count, exactly, figure
 
-ENDLESS = 2**63 - 1  # epochs of a data set that does not know its length
+ENDLESS = 2**63 - 1  # number of epochs that the log states for a data set of unknown length
 _BAR = re.compile(r"(?<!\S)(\d{1,12})/(\d{1,12}) \[\d", re.A)
 _OUTPUT = re.compile(r"TrainOutput\(global_step=(\d+),", re.A)
 
@@ -69,7 +70,7 @@ def check_samples(head: dict, steps: int, rate: list, epoch, line) -> None:
 
 
 def _check_epochs(examples: int, batch: int, epochs: int, steps: int, line) -> None:
-    least = (epochs - 1) * (examples // batch)  # the last epoch may be a part of one
+    least = (epochs - 1) * (examples // batch)  # the last epoch may be incomplete
     most = epochs * -(-examples // batch)
     if not least <= steps <= most:
         raise Invalid(

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The log of Hugging Face's Trainer: the head "***** Running training *****" and the dict at the end,
+"""Reads the log of Hugging Face's Trainer: the head "***** Running training *****" and the dict at
+the end,
 
     {'train_runtime': 123.4, 'train_samples_per_second': 64.1, 'train_steps_per_second': 2.0, ...}
 
-It has one time, that of the whole training, so the record has one value, the mean step.  Runtime,
-both rates, the number of steps, of samples and of epochs are checked against each other: the rates
-count all planned steps, also where a training ended early or began at a checkpoint.  Without the
+The log has one time, that of the whole training, so the record has one value, the mean step time.
+Runtime, both rates, and the numbers of steps, samples and epochs are checked against each other.
+The rates count all planned steps, even if a training ended early or began at a checkpoint.
 head, which the Trainer's usual log level hides, the steps are those of TrainOutput(global_step=...)
 or of a progress bar that is full.
 """
@@ -48,7 +49,7 @@ class Lines:
     def __init__(self):
         self.warnings = []
         self.known = {"framework": NAME}
-        self.done = set()  # steps of full progress bars
+        self.done = set()  # step counts of progress bars that were full
         self._head, self._loss, self._end, self._continued = {}, None, None, None
 
     def take(self, line):
@@ -137,6 +138,7 @@ def _dict_of(line):
 def _loss(value, line, warnings: list):
     text = str(value)
     if text.lower() in NOT_FINITE:
-        warnings += [wrong_loss(shown(text), line)] * (not warnings)  # said once
+        warnings += [wrong_loss(shown(text), line)] * (not warnings)  # the warning is given only
+                                                                      # once
         return None
     return figure(text, line, "loss")

@@ -1,17 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-"""JSON as readers need it: errors with their line, no key twice, numbers as they were printed."""
+"""Parses JSON for readers: errors name the line, a key may occur only once, and numbers keep their
+printed digits."""
 
 import json
 import re
 
 from .checks import Figure, Invalid, exactly, figure, one_of, shown
 
-_LONGEST = 40  # digits of an integer
+_LONGEST = 40  # largest number of digits of an integer
 _SPACE = re.compile(r"\s*")
 
 
 class PrintedNumber(float):
-    """A number with a point or an exponent, and its text."""
+    """A floating-point number that keeps the text with which it was printed."""
 
     def __new__(cls, text):
         made = super().__new__(cls, text)
@@ -86,7 +87,7 @@ class Place:
         text = self._source.text
         try:
             line = f":{1 + text.count(chr(10), 0, _end(text, 0, self._way))}"
-        except RecursionError:  # of many levels beside the way
+        except RecursionError:  # the JSON has very many nested levels
             line = ""
         steps = (f"[{one}]" if isinstance(one, int) else f".{one}" for one in self._way)
         return f"{self._source.path}{line}: {''.join(steps).lstrip('.')}"

@@ -2,8 +2,9 @@
 """The collectives in a trace of PyTorch's profiler: NCCL's kernels, to which PyTorch (2.2 and later) attaches
 what record_param_comms says, and Gloo's operations.
 
-A trace is of one rank.  A duration is that of the kernel on this rank, in which it waits for others too.  What a
-kernel reduces with is not known: NCCL has kernels of sums alone, and runs every reduction in them (src/device/generate.py).
+A trace is of one rank. A duration is that of the kernel on this rank, including the time that the
+kernel waits for other ranks. The reduction operator is not known: NCCL's kernels are named for sums
+even if they perform another reduction (src/device/generate.py).
 """
 
 import ast

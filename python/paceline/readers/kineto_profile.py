@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""python3 -m paceline.readers.kineto_profile TRACE --output FILE: a layer profile of a trace of PyTorch's profiler.
+"""python3 -m paceline.readers.kineto_profile TRACE --output FILE: converts a trace of PyTorch's
+profiler into a layer profile.
 
-`paceline predict FILE` takes it as a network (docs/profile.md).  The trace is of profile(record_shapes=True,
-schedule=...) with a profiler.step() after each step.  A trace names operators, not modules: a module of the profile
-is an operator that owns parameters (conv2d_0, linear_1, ...), and its parameters are p0, p1, ...  They are found by
-the gradients that AccumulateGrad takes, which follow the backward node of the operator's sequence number.  Where
-the trace has kernels of a GPU, times are theirs, without those of NCCL; else they are the host's.
-"""
+`paceline predict FILE` reads the profile as a network (docs/profile.md). The trace must come from
+profile(record_shapes=True, schedule=...) with a profiler.step() after each step. A trace names
+operators, not modules. Therefore a module of the profile is an operator that owns parameters
+(conv2d_0, linear_1, ...), and its parameters are p0, p1, ... They are found by the gradients that
+AccumulateGrad receives after the backward node with the operator's sequence number. If the trace
+has kernels of a GPU, the times are those of the kernels, except NCCL's; else they are the
+host's."""
 
 import argparse
 import json

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The steps of a trace: operators that own parameters, in forward order, and gradients as they become ready."""
+"""The steps of a trace: the operators that own parameters, in forward order, and the gradients in
+the order in which they become ready."""
 
 from dataclasses import dataclass, field
 
@@ -33,10 +34,10 @@ class Step:
     name: str
     on_gpu: bool
     batch: int = None
-    modules: list = field(default_factory=list)  # names, in forward order
+    modules: list = field(default_factory=list)  # names of modules, in forward order
     parameters: list = field(default_factory=list)
-    forward_ns: list = field(default_factory=list)  # as modules
-    backward_ns: dict = field(default_factory=dict)  # by parameter
+    forward_ns: list = field(default_factory=list)  # times in the order of `modules`
+    backward_ns: dict = field(default_factory=dict)  # times by name of the parameter
     update_ns: float = None
 
     def layout(self) -> tuple:
@@ -98,8 +99,8 @@ def _step(mark: Event, trace: Trace, kernels: Kernels) -> Step:
 
 
 def _gradients(nodes: list, inside: OrderedEvents, forward: OrderedEvents, mark: Event, trace: Trace) -> list:
-    """Finds gradients by their AccumulateGrad nodes.  The node before it made the gradient, and has the sequence number
-    of the operator."""
+    """Finds gradients by their AccumulateGrad nodes. The autograd node before such a node computed
+    the gradient, and has the sequence number of the forward operator."""
     outer, found, number = _outermost(forward.events), [], None
     numbered = {_sequence(one): one for one in forward.events}  # the last operator with each sequence number
     for node in nodes:
@@ -125,7 +126,8 @@ def _gradients(nodes: list, inside: OrderedEvents, forward: OrderedEvents, mark:
 
 
 def _check_sizes(parameter: Parameter, owner: Event, forward: OrderedEvents, mark: Event, trace: Trace) -> None:
-    """Checks that the operator, or one inside it, read the parameter, whose size is that of its gradient."""
+    """Checks that the operator, or one inside it, read a tensor of the parameter's size, which is
+    known from its gradient."""
     dims = [one.args.get("Input Dims") for one in forward.events_inside(owner)]
     if any(dims) and not any(_is_among(parameter.sizes, one) for one in dims):
         raise Invalid(

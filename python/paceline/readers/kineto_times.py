@@ -5,7 +5,8 @@ from .kineto_trace import Event, OrderedEvents, Trace
 
 
 class Kernels:
-    """The kernels, except those of NCCL, by the operator that launched them; a CPU's trace has none."""
+    """Maps operators to the kernels that they launched, except those of NCCL; a trace of a CPU has
+    none."""
 
     def __init__(self, trace: Trace):
         self._of = {}
@@ -19,7 +20,7 @@ class Kernels:
 
 
 class HostTimes:
-    """The begin and end of events on the host."""
+    """Gives the times at which events begin and end on the host."""
 
     def begin(self, event: Event):
         return event.begin
@@ -32,7 +33,8 @@ class HostTimes:
 
 
 class GpuTimes:
-    """The begin and end, on the device, of the kernels that the host launched in an event; None if it launched none."""
+    """Gives the times, on the device, at which the kernels launched in an event begin and end; None
+    if it launched none."""
 
     def __init__(self, inside: OrderedEvents, kernels: Kernels):
         self._inside, self._kernels = inside, kernels

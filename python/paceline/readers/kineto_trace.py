@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The traces of PyTorch's profiler (Kineto's Chrome traces), as events."""
+"""Reads the traces of PyTorch's profiler (Kineto's Chrome traces) as events."""
 
 import re
 from bisect import bisect_left, bisect_right
@@ -83,7 +83,8 @@ class Trace:
 
     @cached_property
     def _base(self):
-        """Times count from the first event, because a double cannot hold nanoseconds since the epoch."""
+        """Returns the time that counts as zero, that of the first event: a double cannot hold
+        nanoseconds since the epoch."""
         return min(number(one.get("ts"), self.place, "ts", least=0).exact for one in self._complete) * 1000
 
     def of(self, kind: str) -> list:

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Files as readers get them: opened, decompressed, in lines without what transports add."""
+"""Opens files for readers, decompresses them, and splits them into lines without the tags that
+launchers add."""
 
 import gzip
 import hashlib
@@ -31,12 +32,12 @@ class Line:
 
 
 class Source:
-    """One file.  `text` is what it holds; `lines` are its lines as Line says."""
+    """One input file. `text` is its whole text; `lines` are its lines, as described in Line."""
 
     def __init__(self, path: str, content: bytes):
         self.path = path
         self.notes = []  # sentences for stderr
-        self.has_left_out = False  # whether a run was left out, with a note that says so
+        self.has_left_out = False  # whether a run was left out of the records; a note then says why
         if content[:2] in (b"\xff\xfe", b"\xfe\xff"):
             self.text = content.decode("utf-16", errors="replace")
         else:
@@ -47,7 +48,7 @@ class Source:
         return self.path
 
     def note(self, place, sentence: str) -> None:
-        """Prints a note that does not make the records less valid."""
+        """Adds a note for the user about something that does not make the records less valid."""
         self.notes.append(f"{getattr(place, 'place', place)}: {sentence}")
 
     def leave_out(self, sentence: str) -> None:
@@ -101,7 +102,8 @@ def _content(path: str) -> bytes:
 
 
 def files_of(path: str) -> list:
-    """The file itself, or all files below a directory but hidden ones, by name."""
+    """Returns the file itself, or all files below a directory except hidden ones, sorted by
+    name."""
     if not os.path.isdir(path):
         return [path]
     found = []

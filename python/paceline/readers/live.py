@@ -44,8 +44,8 @@ class Output:
 
     def take(self, text: str, now_ns: int) -> None:
         """Processes one line, which came at `now_ns` after the start of the program."""
-        # The rank of a process that Paceline started is known; launchers inside the command number
-        # their ranks anew.
+        # Processes that Paceline starts have known ranks. A launcher inside the user's command may
+        # number its own ranks differently.
         line = launcher_line(text, self.case.starts_its_ranks)
         if self.matches:
             self.matches.take(line, now_ns)
@@ -57,7 +57,8 @@ class Output:
             self.trainers.take(line, now_ns, self.steps)
 
     def record(self) -> dict:
-        """Returns the samples and the facts that the program reported about itself; without ranks if no step came."""
+        """Returns the samples, and the facts that the program reported about itself; without ranks
+        if no step was found."""
         if self.events.introduced and not self.events.ended and self.steps.done > 0:
             raise Failure(
                 "exit",

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Holds what a program says of its steps against the clock.
+"""Compares the step times that a program states with the clock.
 
-A program says how long its steps took; Paceline knows when it started the program and when each line
-arrived.  Both are of one loop:
+A program states how long its steps took; Paceline knows when it started the program and when each
+line arrived. Both measure the same training loop:
 
 - Steps that follow one another cannot take longer than the time in which they ran.  More is an error, whatever
   the program is: all steps against the time since the program was started, and, where lines arrive one by one,
@@ -10,8 +10,9 @@ arrived.  Both are of one loop:
 - Steps may take less.  What is between them (loading data, logging) belongs to the loop and not to the timed part,
   and only an adapter promises that its times leave nothing out.  There it is an error; else it is a remark.
 
-A line may arrive late, never early: output is buffered, and launchers read files now and then.  Lines arrive one by
-one where most intervals between them are alike.  Where they come in bursts, only the first bound holds.
+A line may arrive late, never early: output is buffered, and launchers read files only now and then.
+Lines count as arriving one by one if most intervals between them are alike. If they come in bursts,
+only the first bound holds.
 """
 
 import re
@@ -29,13 +30,13 @@ _SLACK_NS, _SHARE = 50e6, 1.1
 # exactly when the window begins and ends.
 _ADAPTER_SLACK_NS, _ADAPTER_SHARE = 150e6, 1.25
 _FAR = 8
-# The program's clock may be another one, and run at another speed.
+# The program may use another clock, which may run at a slightly different speed.
 _RUN_SLACK_NS, _RUN_SHARE = 10e6, 1.01
 # Lines that arrive closer together than this were not written when their steps ended.
 _LEAST_INTERVAL_NS, _LEAST_INTERVALS = 1e6, 3
-_ALIKE = 4  # a tenth of the intervals may be below
+_ALIKE = 4  # allowed ratio of the median interval to the interval at the 10th percentile
 _FITS = 0.1  # relative tolerance of a unit that explains a difference
-_LEAST_OF_RUN = 0.01  # the least share of a whole program that its steps take
+_LEAST_OF_RUN = 0.01  # smallest share of a program's whole run that its steps should take
 
 _EVENT_UNITS = {"seconds": 1, "milliseconds": 1e-3, "microseconds": 1e-6, "nanoseconds": 1e-9}
 _PRINTS_LOG = re.compile(
@@ -46,19 +47,19 @@ _PRINTS_LOG = re.compile(
 class DifferenceKind(Enum):
     """The kinds of differences between the stated times and the clock."""
 
-    LONGER_THAN_RUN = 1  # than the whole program
-    LONGER = 2  # than the time between lines
-    SHORTER = 3  # than the time between lines, and must not be
-    FAR_SHORTER = 4  # less than an eighth
-    LEAVES_OUT = 5  # shorter than between lines, allowed
-    ROUNDED = 6  # within the digits that are printed
+    LONGER_THAN_RUN = 1  # longer than the whole program ran
+    LONGER = 2  # longer than the time between the lines
+    SHORTER = 3  # shorter than the time between the lines; an error for adapters
+    FAR_SHORTER = 4  # less than an eighth of the time between the lines
+    LEAVES_OUT = 5  # shorter than the time between the lines, which is allowed
+    ROUNDED = 6  # explained by the rounding of the printed digits
 
 
 @dataclass(frozen=True)
 class Difference:
     kind: DifferenceKind
-    lines: list  # that were added
-    clock_ns: float  # what the clock says of them
+    lines: list  # lines whose step times were added
+    clock_ns: float  # time of these steps by the clock
 
     @property
     def stated_ns(self) -> float:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The JSON lines by which adapters and scripts tell their steps (docs/adapters.md)."""
+"""Reads the JSON lines by which adapters and scripts report their steps (docs/adapters.md)."""
 
 import json
 import math
@@ -19,13 +19,13 @@ _READ_OF_END = ("event", "window_ns", "rank", "peak_memory_bytes", "wire", "in_t
 
 
 class Events:
-    """The events of an output, whose steps go to `steps`."""
+    """Reads the events in an output and adds their steps to `steps`."""
 
     def __init__(self, steps: Steps):
         self._steps = steps
-        self.adapter = {}  # what the program said of itself
+        self.adapter = {}  # facts that the program reported about itself
         self.wire = None  # bytes of a step, as the program counted them
-        self.introduced = self.ended = False  # `environment` came, and `end`
+        self.introduced = self.ended = False  # whether the events `environment` and `end` have come
 
     def take(self, line: LauncherLine, now_ns: int) -> None:
         """Processes the events of a line; there may be none or several.  Other text is ignored."""

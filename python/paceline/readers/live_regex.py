@@ -15,10 +15,11 @@ from .units import unit_of
 _NOT_FINITE = re.compile(r"[-+]?(?:nan|inf|infinity)", re.I)
 # A loss, such as "loss nan", "lm loss: -inf", "'loss': nan"; "nan" elsewhere may be a word or a count.
 _LOSS_NOT_FINITE = re.compile(r"loss['\"]?\s*[:=]?\s*['\"]?[-+]?(?:nan|inf|infinity)(?![A-Za-z0-9_])", re.I | re.A)
-# What makes the text before or after a match a part of its number: 5|6, 5|.6, 5|,6, 5|e6.
+# Text before or after a match that is a part of the same number: 5|6, 5|.6, 5|,6, 5|e6.
 _BEGINS_BEFORE = re.compile(r"\d[.,]?\Z", re.A)
 _GOES_ON = re.compile(r"\d|[.,]\d|[eE][+-]?\d", re.A)
-# A unit in an expression, of a rate and of a time.  A letter after a backslash is a part of the expression.
+# A unit that an expression contains: of a rate, and of a time. A letter after a backslash belongs
+# to the expression, not to a unit.
 _RATE = re.compile(r"(^|[^A-Za-z\\])([A-Za-z]+)/(s|sec|second)(?![A-Za-z])")
 _TIME = re.compile(r"(^|[^A-Za-z\\])(s|sec)/([A-Za-z]+)")
 

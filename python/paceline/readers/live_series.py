@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The steps that the output of a program tells, by rank, and the case that they are held against."""
+"""The steps of each rank that the output of a program reports, and the case with which they are
+compared."""
 
 from dataclasses import dataclass, field
 
@@ -7,14 +8,15 @@ from .checks import shown
 from .record import rank, warning
 
 NS = 1e9  # of a second
-CONTRADICTION = "contradiction"  # the status where a program contradicts the clock, or its case
+CONTRADICTION = "contradiction"  # status of a record whose program contradicts the clock or the
+                                 # case
 _LONGEST_STEP_NS = 10**18
 _LEAST_WINDOW = 0.99  # of the sum of its steps
 
 
 class Failure(Exception):
-    """The reason why an output gives no step times: the status of a record, None if the sentence determines it, and a
-    sentence."""
+    """Says why an output gives no step times: the status for the record, or None if the status
+    follows from the sentence, and the sentence."""
 
     def __init__(self, status: str | None, sentence: str):
         super().__init__(sentence)
@@ -22,7 +24,7 @@ class Failure(Exception):
 
 
 def counted(number: int, noun: str) -> str:
-    """ "1 step", "3 steps"."""
+    """Returns the number with its noun, such as "1 step" or "3 steps"."""
     return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
@@ -64,17 +66,19 @@ class Series:
     step_ns: list = field(default_factory=list)
     lines: list = field(default_factory=list)  # a TimedLine for each step; empty where arrivals are the times
     phase_ns: dict = field(default_factory=dict)
-    progress: list = field(default_factory=list)  # (when a line came, how many steps were done)
-    warmup: int = 0  # lines before the window
-    indexed: bool = False  # all lines are of the window
+    progress: list = field(default_factory=list)  # pairs (arrival time of a line, number of steps
+                                                  # done by then)
+    warmup: int = 0  # number of lines before the measured steps
+    indexed: bool = False  # whether all lines belong to measured steps
     in_ns: bool = False  # the lines are events with step_ns, not step_s
     last_match_ns: int | None = None
-    window_ns: int | None = None  # as the program says it
+    window_ns: int | None = None  # wall time of the measured steps as the program states it
     told: dict = field(default_factory=dict)  # further keys of the rank in a record, as the program stated them
 
 
 class Steps:
-    """The series of all ranks whose steps one output contains; lines that name no rank belong to `own_rank`."""
+    """The series of all ranks whose steps one output contains. Lines that name no rank belong to
+    `own_rank`."""
 
     def __init__(self, case: Case, own_rank: int):
         self.case, self.own_rank = case, own_rank
@@ -152,7 +156,8 @@ class Steps:
         ) + f"the program has to run {wanted} steps{told}; --warmup and --steps ask for fewer"
 
     def remarks(self) -> list:
-        """The warnings about lines that stand for several steps, and about steps after the window."""
+        """Returns warnings about lines that report several steps at once, and about steps after the
+        measured ones."""
         found = []
         if self.case.per_line > 1:
             found.append(

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The steps of trainers whose lines the readers of logs know, in the output of a program that runs."""
+"""Finds steps in the output of a running program whose lines a reader of logs understands, such as
+Megatron-LM."""
 
 from . import hf_trainer, megatron, torchtitan
 from .checks import Invalid
@@ -24,7 +25,7 @@ class Trainers:
 
     @property
     def adapter(self) -> dict:
-        """What the record says of the program."""
+        """Returns the facts about the program for the record."""
         return {"reader": self._names[0]} if self.found else {}
 
     def take(self, line: LauncherLine, now_ns: int, steps: Steps) -> None:
@@ -39,9 +40,10 @@ class Trainers:
         steps.add(series, said["step_ns"], now_ns, line.whole)
 
     def read(self, raw: str) -> dict | None:
-        """What the line says: `step_ns`, the time of a step and the bounds of its digits; `steps`, which the line
-        stands for, and `examples`, those of a step of all ranks, None where the output does not say it; `whole`:
-        there is no other line with a time.  None for a line of no step."""
+        """Returns what the line states: `step_ns`, the time of a step and the bounds that its
+        digits allow; `steps`, the number of steps that the line reports; `examples`, those of one
+        step of all ranks, None if the output does not state them; `whole`: whether this is the only
+        line with a time. Returns None for a line of no step."""
         self._number += 1
         text, rank = without_tags(without_colours(raw))
         line = Line(_OUTPUT, self._number, text, rank)

@@ -4,7 +4,7 @@
     iteration      181/  250000 | consumed samples:  185344 | elapsed time per iteration (ms): 127515.5 | ...
 
 Samples are checked against iterations and the global batch, rates against the time, the time
-against the stamps of the lines, the world against its parallel sizes.
+against the time stamps of the lines, and the world against its parallel sizes.
 """
 
 import re
@@ -31,7 +31,7 @@ def recognizes(source) -> bool:
 class Lines:
     """The iterations of a log that is read line by line."""
 
-    whole = False  # a line is not all that a training says
+    whole = False  # whether a single line reports the whole training
 
     def __init__(self):
         self.warnings = []
@@ -83,7 +83,7 @@ def read(source):
 
 
 def _fields(text: str, line) -> dict:
-    """The fields of `a: 1 | b: 2 |`, each once."""
+    """Returns the fields of `a: 1 | b: 2 |`. Each may occur once."""
     fields = {}
     for piece in text.split("|"):
         name, colon, value = piece.rpartition(":")

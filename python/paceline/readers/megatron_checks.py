@@ -7,7 +7,8 @@ from .checks import Invalid, figure
 from .step_log import Steps
 
 _FLOPS = "throughput per GPU (TFLOP/s/GPU)"
-_MOMENTS = 0.1  # seconds between the moment of a time and that of its line's stamp
+_MOMENTS = 0.1  # tolerance in seconds between the end of the timed iterations and the line's time
+                # stamp
 
 
 @dataclass
@@ -19,7 +20,8 @@ class Iterations(Steps):
 
 
 def check_flops(fields: dict, one: Iterations, line, known):
-    """Checks that TFLOP/s x time, the work, is equal in all lines of one batch; returns (low, high, batch)."""
+    """Checks that the work, TFLOP/s x time, is equal in all lines with the same batch. Returns
+    (low, high, batch)."""
     if _FLOPS not in fields:
         return known
     rate = figure(fields[_FLOPS], line, _FLOPS, least=0)
@@ -36,9 +38,10 @@ def check_flops(fields: dict, one: Iterations, line, known):
 
 
 def check_stamps(a: Iterations, b: Iterations) -> None:
-    """The iterations of a line took no longer than from the line before to this one; a checkpoint
-    or an evaluation may lie between.  Since 2026 the program writes a line of the first iteration,
-    which the next line's mean counts again; it is taken out of that where the stamps tell so."""
+    """Checks that the iterations of a line took no longer than the time since the line before; a
+    checkpoint or an evaluation may lie in between. Since 2026 the program writes a separate line
+    for the first iteration, which the mean in the next line counts again. If the time stamps show
+    this, the first iteration is taken out of that mean."""
     if a.stamp is None or b.stamp is None:
         return
     steps, between = b.number - a.number, b.stamp - a.stamp

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The head of a log of Megatron-LM: the world, its parallel sizes, the arguments."""
+"""Reads the head of a log of Megatron-LM: the number of ranks, its parallel sizes, the
+arguments."""
 
 import math
 import re
@@ -48,7 +49,8 @@ def configuration(source, examples) -> dict:
 
 
 def _check_sizes(text: str, ranks: int, line) -> None:
-    """Checks that the world is the product of its parallel sizes, unless an encoder has ranks of its own."""
+    """Checks that the number of ranks is the product of the parallel sizes, unless an encoder has
+    ranks of its own."""
     sizes = _SIZE.findall(text)
     if len(sizes) != text.count("-parallel") or "data-parallel" not in text:
         raise Invalid(line, f"the parallel sizes '{shown(text)}' are not understood")

@@ -1,9 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The `:::MLLOG` lines of MLPerf Training (mlcommons/logging) as one record, with one value for each block.
-If the log has a block's clock and its samples, the value comes from these.  The throughput is checked against both,
-because some submissions count tokens in it, or the samples of one device.  If the log has no blocks, the value comes
-from its throughput alone, which nothing confirms.
-"""
+"""Reads the `:::MLLOG` lines of MLPerf Training (mlcommons/logging) as one record, with one value
+for each block."""
 
 import json
 import os

@@ -7,7 +7,8 @@ from .mllog_block import Block, member, throughput
 from .mllog_epochs import set_samples_by_epochs
 
 _STEP_TIMES = ("train_step_time", "train_step_timing")  # seconds
-_SAME_MOMENT = 100  # ms between what two processes say of one event
+_SAME_MOMENT = 100  # largest difference in ms between the times that two processes report for one
+                    # event
 
 
 def blocks_of(events: list, facts: dict, source) -> list:

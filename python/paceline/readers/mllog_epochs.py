@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Samples of the blocks of an MLPerf log by their epochs.
+"""Determines the samples of blocks of an MLPerf log that states the length of blocks in epochs.
 
-What epoch_count and train_samples count differs between submissions: epochs, samples, steps or tokens.
-What a block's own throughput or step times confirm is taken, else what no other reading can mean.
+Submissions differ in what epoch_count and train_samples count: epochs, samples, steps or tokens.
+The meaning that a block's own throughput or step times confirm is used; otherwise the only meaning
+that is possible.
 """
 
 from .checks import Invalid

@@ -45,7 +45,7 @@ class Columns:
     head: list  # size, count, type, ...
     place: list  # time, algbw, busbw, ..., for each place
     places: list  # the elements of PLACES that the table has
-    tail: int  # fields at the end: what RCCL chose, a date and a time
+    tail: int  # number of fields at the end of a row: RCCL's choice of algorithm, a date and a time
 
     @property
     def width(self) -> int:
@@ -77,8 +77,8 @@ class Columns:
 
 
 def columns_of(line, places: list) -> Columns:
-    """The columns that a header names, of the places that the line above it names; a table of other
-    columns is invalid."""
+    """Returns the columns that a header names, of the places (out-of-place, in-place) that the line
+    above it names. A table with other columns is invalid."""
     names = [
         one_of(name, tuple(UNITS), "column", line) for name in line.text.split()[1:]
     ]

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The JSON of nccl-tests -J (src/util.cu), versions 1 to 3, alone in a file or in a log.
 
-It lists the first rank of each process, and says how many ranks a process has.  What its `env`
-holds is never kept.
+The JSON lists only the first rank of each process, and says how many ranks a process has. The
+values in its `env` are never kept.
 """
 
 import json
@@ -77,7 +77,7 @@ def _documents(text: str, first: Line, end: int) -> list:
 
 
 def program_of(document: Document) -> str:
-    """The program that the command line names."""
+    """Returns the name of the program, taken from the command line."""
     args = member(document.value, "args", list, document.place)
     first = args[0] if args and isinstance(args[0], str) else ""
     programs = program_in(Line(document.place.path, document.place.number, first))

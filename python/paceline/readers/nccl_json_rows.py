@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The rows of results in the JSON of nccl-tests, and what the program says of all of them."""
+"""Reads the rows of results in the JSON of nccl-tests, and the program's own verdicts on all of
+them."""
 
 from .checks import Invalid, check_count, count, figure, shown
 from .collective import check_columns, check_rates, check_row, reduction_of
@@ -15,7 +16,8 @@ _PRINTED = (("time", "time"), ("cputime", "cpu_time"), ("algbw", "alg_bw"), ("bu
 
 
 def row_of(row, program: str, shared: dict, settings: dict, place) -> tuple:
-    """(size, out-of-place figures, in-place figures, the row's own keys), checked."""
+    """Returns (size, out-of-place figures, in-place figures, the row's own keys), checked against
+    each other."""
     size, elements = member(row, "size", int, place), member(row, "count", int, place)
     check_keys(row, _KEYS, "key of a row of results", place)
     keys = [key for key in row if key in ("out_of_place", "in_place")]
@@ -88,8 +90,8 @@ def _wrong(cells: dict, settings: dict, where: str, place):
 
 
 def verdicts(top: dict, names, rows: list, place, note) -> list:
-    """The warnings of the program's own verdicts; `names` are those that its version may give to
-    the average bandwidth."""
+    """Returns warnings that follow from the program's own verdicts. `names` are the keys under
+    which its version may store the average bandwidth."""
     if "out_of_bounds" not in top:
         raise Invalid(place, "the key 'out_of_bounds' is missing: the run did not end")
     bounds = member(top, "out_of_bounds", dict, place)
@@ -110,7 +112,7 @@ def verdicts(top: dict, names, rows: list, place, note) -> list:
 
 
 def prints_as(top: dict, table) -> bool:
-    """Whether the rows of a text table are those of this JSON, with fewer digits."""
+    """Whether the rows of a text table are the rows of this JSON, printed with fewer digits."""
     rows = top["results"]
     return len(rows) == len(table.rows) and all(
         _prints_as(row, fields, table, line) for row, (fields, line) in zip(rows, table.rows)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The records of one table in the text of nccl-tests, checked.
+"""Makes records of one table in the text output of nccl-tests, and checks them.
 
 The bandwidths are checked against size, time and the number of ranks that the log lists.
 -C 1 prints the CPU's time to issue an operation beside the bandwidths of its whole time, which
@@ -32,7 +32,8 @@ _ERROR = re.compile(r"(\d+\.?\d*(?:e[+-]\d+)?|N/A|-?nan|inf)(\*?)", re.I)
 
 
 def records_of(table: Table, named: set, note):
-    """`note(line, sentence)` is told what makes the records no worse."""
+    """Returns the records of the table. `note(line, sentence)` is called with remarks that do not
+    make the records less valid."""
     program = program_of(table, named)
     operation = operation_of(
         program, table.program_line or table.command or table.first
@@ -88,11 +89,12 @@ def _check_launch(table: Table, settings: dict) -> None:
             table.devices[-1][4],
             f"the log says {own} ranks a process, and it lists {listed}, no multiple of that",
         )
-    if len(table.commands) != 1:  # which one of several ran is not known
+    if len(table.commands) != 1:  # With several commands it is not known which one ran.
         return
     command = re.split(r"_perf(?:_mpi)?(?:\.exe)?\b", table.command.text, maxsplit=1)
     launched = _LAUNCHED.search(command[0])
-    if launched and " : " not in table.command.text:  # of several programs at once
+    if launched and " : " not in table.command.text:  # Command lines with " : " start several
+                                                      # programs at once.
         processes = count(launched[1], table.command, "the number of processes")
         check_count(processes * own, listed, "ranks", table.command, "; was the program built without MPI?")
     said = {letter: settings.get(name) for letter, name in _OPTIONS.items()}
@@ -107,7 +109,8 @@ def _mean_of(settings: dict):
 
 
 def _row(table: Table, fields: list, line, program: str, shared: dict) -> tuple:
-    """(size, out-of-place figures, in-place figures, the row's own keys), checked."""
+    """Returns (size, out-of-place figures, in-place figures, the row's own keys), checked against
+    each other."""
     head, out, into = table.columns.cells(fields)
     size = count(head["size"], line, "size")
     elements = count(head["count"], line, "count")
@@ -163,7 +166,7 @@ def _correctness(table: Table, cells: dict, line) -> dict:
 
 
 def _verdicts(table: Table, rows: list, note) -> list:
-    """The warnings of the table's footer."""
+    """Returns the warnings that follow from the table's footer."""
     found = []
     places = [one for _, out, into, _ in rows for one in (out, into) if one]
     if "Out of bounds values" in table.footers:

@@ -39,7 +39,8 @@ def read(source):
 
 
 def _records_of_documents(documents: list, tables: list, named: set, source):
-    """Takes out of `tables` those that a run printed beside its JSON (-J), which has more digits."""
+    """Removes from `tables` those that a run printed beside its JSON (-J), because the JSON has
+    more digits."""
     seen = {}
     for document in documents:
         same = json.dumps(document.value, sort_keys=True)
@@ -63,7 +64,8 @@ def _records_of_documents(documents: list, tables: list, named: set, source):
 
 
 def _records_of_tables(tables: list, named: set, source):
-    """Leaves out, with a note, programs of nccl-tests that Paceline has no operation for, beside others."""
+    """Returns the records of the tables. Programs whose operation Paceline does not have are left
+    out with a note if the log has other tables."""
     seen = {}
     programs = [nccl_table.program_of(one, named) for one in tables]
     any_known = not OPERATIONS.keys().isdisjoint(programs)

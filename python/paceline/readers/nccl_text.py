@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The tables in the text of nccl-tests, as they stand: lines in, Table out, nothing computed.
+"""Splits the text output of nccl-tests into tables, without computing anything from them.
 
-A program prints what it is (since 2.16), its settings, its devices, the names and units of the
-columns, rows, and a footer.  One log may hold several of them, one after the other, or, by a
-transport that tells ranks apart, one of each rank.
+A program prints its name (since 2.16), its settings, its devices, the names and units of the
+columns, rows, and a footer. One log may hold several such outputs: one after the other, or, if a
+launcher tags each line with its rank, one of each rank.
 """
 
 import re
@@ -15,7 +15,7 @@ from .lines import Line
 from .nccl_columns import PLACES, Columns, columns_of
 from .nccl_head import device_of, settings_of
 
-# All programs of nccl-tests, that a command line may name.
+# The programs of nccl-tests that a command line may name.
 _PROGRAM = re.compile(
     r"(?<![\w.-])((?:all_reduce|all_gather|reduce_scatter|reduce|broadcast|alltoallv?2?|sendrecv|gather|scatter"
     r"|hypercube)_perf)(?:_mpi)?(?:\.exe)?(?![\w.])"
@@ -32,7 +32,7 @@ _FIGURE = re.compile(r"-?[\d.,]+(?:e[+-]?\d+)?|N/A|nan|-?inf", re.I)
 
 @dataclass
 class Table:
-    """What one program printed.  `rows` are (fields, line)."""
+    """The output of one program. `rows` are pairs (fields, line)."""
 
     first: Line
     program: str = None
@@ -69,7 +69,7 @@ def _is_command(line: Line) -> bool:
 
 
 def tables_of(lines) -> list:
-    """All tables, in the order of their first lines."""
+    """Returns all tables, in the order of their first lines."""
     tables, open_tables, commands = [], {}, []
     for line in lines:
         text = line.text.strip()
@@ -155,7 +155,7 @@ def _name(table: Table, what: str, program: str, line: Line) -> None:
 
 
 def _row(text: str, line: Line, table: Table) -> None:
-    """A row of results, a part of one, or another program's line."""
+    """Reads a row of results, a part of one, or a line of another program."""
     fields = text.split()
     if table and table.partial:
         if not all(_FIGURE.fullmatch(one) for one in fields):

@@ -10,7 +10,8 @@ _KEYS = ("skipped_iterations", *_STATISTICS, "times_us", "per_process_max_times_
 
 
 def iteration_ns(report: dict, settings: dict, where: str, place) -> list:
-    """Nanoseconds of each iteration but the first ones, which -K leaves out; `where` names the row."""
+    """Returns the nanoseconds of each iteration, without the first ones, which -K skips. `where`
+    names the row in errors."""
     check_keys(report, _KEYS, "key of times of iterations", place)
     skipped = 0
     if "skipped_iterations" in report or settings["per_iter_skip"]:
@@ -30,7 +31,8 @@ def _figures(values: list, where: str, place) -> list:
 
 
 def _check_processes(report: dict, times: list, processes: int, where: str, place) -> None:
-    """An iteration's time is the longest of any process, of which each has a row."""
+    """Checks that an iteration's time is the longest among those of all processes, each of which
+    has a row."""
     if "per_process_max_times_us" not in report:
         return
     rows = member(report, "per_process_max_times_us", list, place)

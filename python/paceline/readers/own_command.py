@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The command in the head of a log that `paceline run` wrote: "# paceline run --model mlp ...".
 
-It names each setting that is not as Paceline has it by default, so that it says the whole case.
+The command states each setting that differs from Paceline's default, so it describes the whole
+case.
 """
 
 import shlex
@@ -11,7 +12,7 @@ from .checks import Invalid, count, figure, shown
 
 BEGIN = "# paceline run"
 _MOST = 2**64 - 1  # a seed
-_FLAGS = {"bucket_mib": "bucket_mb", "warmup_steps": "warmup"}  # where they have another name
+_FLAGS = {"bucket_mib": "bucket_mb", "warmup_steps": "warmup"}  # keys whose flags have other names
 # A record always has the keys of _DEFAULTS, which the command has only if their values are not the
 # defaults. The command always has the keys of _ALWAYS_IN_COMMAND.
 _ALWAYS_IN_COMMAND = set("label discard model batch_size ranks strategy engine device steps".split())
@@ -25,7 +26,7 @@ def _flag_of(key: str) -> str:
 
 
 _KEYS = {_flag_of(key): key for key in set(case_keys.REQUIRED_KEYS + case_keys.OPTIONAL_KEYS) - _NO_FLAGS}
-# Flags of earlier versions, and what they are today.
+# Flags of earlier versions, with today's flags.
 _FORMER = {
     "--compat-zeros": [],
     "--compat-relu": [],

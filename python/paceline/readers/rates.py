@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A table of published throughput: CSV with a header, a cell a row, as docs/from/dlperf.md says."""
+"""Reads a table of published throughput: CSV with a header and one measurement per row, as
+docs/from/dlperf.md describes."""
 
 import csv
 import os
@@ -13,7 +14,8 @@ _NEEDED = ("framework", "batch_size_per_device", "gpus", _RATE)
 _COLUMNS = (*_NEEDED, "table_id", "model", "precision", "nodes", "framework_version", "docker", "model_source", "xla",
             "gradient_clipping", "dali", "batch_mode", "published_speedup", "flags", "gpus_per_node",
             "row_id", "source", "note")  # fmt: skip
-_VARIANTS = ("gradient_clipping", "dali", "batch_mode")  # columns of one framework differ in these alone
+_VARIANTS = ("gradient_clipping", "dali", "batch_mode")  # columns in which the rows of one
+                                                         # framework may differ
 _ADAPTER_FACTS = {"framework_version": "framework_version", "docker": "docker", "model_source": "model_source", "flags": "flags",
          "published_speedup": "published_speed_up", "dali": "dali", "batch_mode": "batch_mode",
          "gradient_clipping": "clipping"}  # fmt: skip

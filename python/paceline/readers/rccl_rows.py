@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The rows of what rccl-tests -Z json|csv writes, with their lines, by run: nothing computed."""
+"""Reads the rows that rccl-tests -Z json|csv writes, with their lines, grouped by run. Nothing is
+computed."""
 
 import csv
 import json
@@ -17,8 +18,8 @@ _COLUMNS |= {name.lower(): name for name in _KEYS if name not in ("name", "wrong
 
 
 def runs_of_json(source) -> list:
-    """Rows with their lines, of each file that `cat` joined: a list of objects, one a line, or, before
-    2025, the objects alone."""
+    """Returns the rows with their lines, for each file that `cat` joined. The file is a list of
+    objects, one per line; before 2025 it was the objects alone."""
     found = parse_several(source.text, source.path)
     runs = found if all(isinstance(one, list) for one in found) else [found]
     values = [value for run in runs for value in run]
@@ -36,7 +37,7 @@ def runs_of_json(source) -> list:
 
 
 def runs_of_csv(source) -> list:
-    """Rows with their lines, below each header."""
+    """Returns the rows with their lines, grouped by the header above them."""
     runs, header = [], None
     for line in source.lines:
         if line.text.startswith(("collective", "numCycle")):
@@ -76,5 +77,5 @@ def _cells(header: list, line: Line) -> dict:
 
 
 def _number_of(cell: str, name: str, line: Line):
-    """As JSON has it: an integer, or a number with its text."""
+    """Returns the value as JSON would have it: an integer, or a number that keeps its text."""
     return parse(figure(cell, line, name).text, line.path, line.number)

@@ -63,7 +63,8 @@ def _records_of_run(rows: list):
 
 
 def _world(row: dict, line: Line) -> tuple:
-    """(ranks of a communicator, its processes, communicators), of which processes are None without MPI."""
+    """Returns (ranks of a communicator, its processes, number of communicators); the number of
+    processes is None without MPI."""
     if "gpus" in row:
         return _integer(row, "gpus", line, 1), None, 1
     processes, of_one, nodes, gpus = (
@@ -80,7 +81,7 @@ def _integer(row: dict, name: str, line: Line, least: int) -> int:
 
 @dataclass
 class _Place:
-    key: tuple  # what both places of one result have
+    key: tuple  # values that the out-of-place and the in-place result share
     in_place: int
     program: str
     size: int
@@ -126,7 +127,8 @@ def _records(places: list, world: tuple):
 
 
 def _rows(places: list):
-    """Of a place alone (-O, or in place alone) all rows are."""
+    """Yields the rows. Usually a result has an out-of-place and an in-place row. If the program
+    measured only one of the two (-O), each row stands alone."""
     step = len({one.in_place for one in places})
     for first, second in zip(places[::step], places[step - 1 :: step]):
         if step == 2 and (first.in_place, second.in_place, first.key) != (0, 1, second.key):

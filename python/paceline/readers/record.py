@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Records as dicts in the JSON of docs/record.schema.json and docs/comm.md.
+"""Makes records as dicts in the JSON form of docs/record.schema.json and docs/comm.md.
 
-What the log does not say is None, never a default.  A key that the record does not have is
-a TypeError, which is a mistake of the reader, not of the log.
+A value that the log does not state is None, never a default. A key that records do not have raises
+TypeError, because that is a mistake of the reader, not of the log.
 """
 
 from . import case_keys
@@ -10,7 +10,7 @@ from .checks import Invalid
 
 LONGEST_NS = 30 * 24 * 3600 * 10**9  # 30 days
 WRONG_VALUES = (
-    "wrong-values"  # the warning of what the tool itself found wrong; exit code 3
+    "wrong-values"  # code of the warning that the program itself found wrong values; exit code 3
 )
 
 _ENVIRONMENT = (
@@ -108,14 +108,14 @@ _COMM = (
 def comm_record(
     *, iteration_ns: list, bytes: int, bus_factor: float, warnings: list = (), hosts: list = (), **known
 ) -> dict:
-    """One operation at one size.  `hosts` are those of its environment.
+    """Returns the record of one operation at one size. `hosts` are those of its environment.
 
-    `iteration_ns` are durations of the operation, one each, or one mean; `mean_of` iterations are
-    those of the program's own mean.
-    `clock` is "cpu" where they are only the CPU's time to issue the operation: they are no
-    bandwidth then.  `place` is out-of-place or in-place; `in_place` holds the same row's other
+    `iteration_ns` has the duration of each iteration, or a single mean. `mean_of` is then the
+    number of iterations over which the program itself computed that mean.
+    `clock` is "cpu" if the times are only the CPU's times to issue the operation, from which no
+    bandwidth follows. `place` is out-of-place or in-place; `in_place` holds the same row's other
     figures: {"iteration_ns": [...], "wrong_elements": n or None}.  `op` is sum, prod, ... or
-    None for operations that reduce nothing.  What a ring sends of a rank is bytes x bus_factor.
+    None for operations that reduce nothing. A rank sends bytes x bus_factor, as in a ring.
     """
     record = {"kind": "comm", "version": 1}
     record.update(_with_all_keys(_COMM, known, also={}))
@@ -148,7 +148,7 @@ def check_times(record: dict, place) -> None:
 
 
 def has_wrong_values(record: dict) -> bool:
-    """Whether the tool that wrote the log found wrong values itself."""
+    """Whether the program that wrote the log found wrong values itself."""
     return any(one["code"] == WRONG_VALUES for one in record["warnings"])
 
 

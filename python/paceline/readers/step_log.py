@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What logs of trainers have in common: a line every few steps, with a mean step time or a rate.
+"""What the logs of several trainers have in common: one line every few steps, with a mean step time
+or a rate.
 
 Each line is one value of the record's step times: the mean over the steps since the line before.
 """
@@ -15,14 +16,15 @@ NOT_FINITE = ("nan", "inf", "-inf")  # losses, in small letters
 
 @dataclass
 class Steps:
-    """One line of a log: where it ends, and what the steps since the line before took."""
+    """One line of a log: the number of its last step, and the mean duration of the steps since the
+    line before."""
 
-    number: int  # of the last step
-    seconds: float  # of one step, the mean
-    examples: int | None  # of one step, all ranks together; None: the log does not say
+    number: int  # number of the line's last step
+    seconds: float  # mean time of one step
+    examples: int | None  # examples of one step on all ranks; None: the log does not state it
     loss: Figure | None
     line: object
-    half: float  # of `seconds`: half a unit of the last digit that the log prints
+    half: float  # half a unit of the last printed digit, in seconds per step
 
 
 def steps_of_first_rank(source, make) -> tuple:
@@ -80,7 +82,7 @@ def last_loss(lines: list) -> dict:
 
 
 def wrong_loss(text: str, line) -> dict:
-    """The warning of a loss that is not finite."""
+    """Returns the warning that a loss is not finite."""
     return warning(
         WRONG_VALUES,
         f"line {line.number}: the loss is {shown(text, 20)}",
@@ -90,7 +92,7 @@ def wrong_loss(text: str, line) -> dict:
 
 
 def record_of(lines: list, configuration: dict, *, experiment: str, formula: str, **parts):
-    """The record of a training whose log has these lines."""
+    """Returns the record of a training whose log has these lines."""
     step_ns = [round(one.seconds * 1e9) for one in lines]
     if min(step_ns) < 1:
         raise Invalid(lines[step_ns.index(min(step_ns))].line, "a step of less than 1 ns")

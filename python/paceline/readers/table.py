@@ -6,23 +6,23 @@ To add one, write `readers/<name>.py` with two functions and a row in READERS be
     def recognizes(source) -> bool      cheap; true for no other reader's files
     def read(source)                    a generator of records
 
-`source` is one file (lines.Source): `source.lines` has its lines without transports' tags,
-colours, line ends and NCCL's own lines; each Line has `text`, `number`, `place` (path:line) and
-`rank`, where a transport says who wrote it.  `source.text` is the file as it is, for JSON and
-CSV.  `source.note(place, sentence)` says something on stderr that makes the records no worse,
-`source.leave_out(sentence)` why a run without its end is no record.
+`source` is one file (lines.Source). `source.lines` has its lines without launchers' tags, colours,
+line ends and NCCL's own lines; each Line has `text`, `number`, `place` (path:line) and `rank`, if a
+launcher's tag names it. `source.text` is the whole file, for JSON and CSV. `source.note(place,
+sentence)` tells the user something that does not make the records less valid,
+`source.leave_out(sentence)` why an incomplete run gives no record.
 
-A record is made by `record.run_record(configuration, [record.rank(step_ns)], ...)` or
-`record.comm_record(...)`: what the log does not say is left out there and becomes null.
+Records are made by `record.run_record(configuration, [record.rank(step_ns)], ...)` or
+`record.comm_record(...)`. Omit what the log does not state; it becomes null.
 
-Every number goes through `checks.figure` (printed, rounded) or `checks.count` (an integer).
-Values of JSON go through `json_text` (parse, member, number), units of steps through `units`.
-What a log says twice is compared by `checks.check_product`, `checks.check_count` and
-`checks.one_of` (a name that must be known); all other faults raise `checks.Invalid(line,
-sentence)`.  Nothing else may leave `read`: not for random bytes either, which
-tests/readers/mutations.py tries.  A line that looks like the format and is not understood is
-invalid; a line of another program is passed over.  Where the tool
-itself found wrong values the record carries a warning of the code `record.WRONG_VALUES`.
+Parse every number with `checks.figure` (printed, rounded) or `checks.count` (an integer), values of
+JSON with `json_text` (parse, member, number), units of steps with `units`. Compare what a log
+states twice with `checks.check_product`, `checks.check_count` and `checks.one_of` (a name that must
+be known). Raise `checks.Invalid(line, sentence)` for all other faults. `read` must raise nothing
+else, even for random bytes, which tests/readers/mutations.py tries. A line that looks like the
+format but cannot be parsed is invalid; lines of other programs are skipped. If the program that
+wrote the log found wrong values itself, the record carries a warning with the code
+`record.WRONG_VALUES`.
 
 A test is a file tests/readers/<name>_test.py: right logs with their records, and the
 mutations of mutations.py.
@@ -43,7 +43,7 @@ class Reader:
     name: str  # as in `paceline import --from`
     reads: str  # one line
     versions: str
-    link: str  # of the program or of its format
+    link: str  # address of the program, or of a description of its format
     recognizes: Callable[[Source], bool]
     read: Callable
 
@@ -153,7 +153,8 @@ def names() -> str:
 
 
 def reader_of(source: Source, name: str = None) -> Reader:
-    """The reader named `name`, else the one that recognizes the file; None where there is none."""
+    """Returns the reader named `name`, or without a name the one that recognizes the file; None if
+    there is none."""
     if name:
         found = [one for one in READERS if one.name == name]
         if not found:
@@ -187,7 +188,8 @@ def read_files(paths, name: str = None, note=None, if_known: bool = False):
 
 
 def _read_path(path: str, name: str, note, digests: dict) -> list:
-    """The records of a file or of the files of a directory; `digests` has those of earlier files."""
+    """Returns the records of a file, or of the files in a directory. `digests` has the hashes of
+    files that were read before."""
     files = files_of(path)
     found, read = [], 0
     for file in files:

@@ -12,8 +12,9 @@
     100     images/sec: 338.3 +/- 0.1 (jitter = 0.5)        7.597
     total images/sec: 1352.20
 
-A line's rate is that of all steps up to it, of the devices of one process, so that a rank has one
-value, the mean step of the last line.  Under Horovod each process prints, or one of them.
+A line states the mean rate over all steps up to it, of the devices of one process. So each rank has
+one value, the mean step time at the last line. Under Horovod either each process prints, or one of
+them.
 """
 
 import re
@@ -51,9 +52,9 @@ def read(source):
 
 class _Log:
     def __init__(self):
-        self.head = {}  # (text, line) of each key
-        self.rates = {}  # of each process that prints, by the number of the step
-        self.last = {}  # the last step of each process that prints
+        self.head = {}  # for each key of the head: (text, line)
+        self.rates = {}  # for each process that prints: its rates by step number
+        self.last = {}  # for each process that prints: the number of its last step
         self.totals = []
         self.warnings = []
 

@@ -31,14 +31,16 @@ _HEAD_IN_TOKENS = re.compile(
 )
 _START = re.compile(r"(?:Trainer is initialized |Training starts at step (\d{1,9})(?:[.,] (?=with)|\.?\s*$))(.*)")
 _STARTS = ("Trainer is initialized", "Training starts")
-_MOMENTS = 0.05  # seconds between the moment of the rate and that of the line, at both ends
+_MOMENTS = 0.05  # tolerance in seconds between the moments of the rate and of the line's time
+                 # stamp, at both ends
 
 
 @dataclass
 class Line(Steps):
-    clock: int  # ms
-    rate: Figure  # tokens a second of a device
-    since: "Line" = None  # the validation since the line before, where its seconds begin
+    clock: int  # time of the line in ms
+    rate: Figure  # tokens per second of one device
+    since: "Line" = None  # the line of a validation since the line before, from which the seconds
+                          # are counted
 
 
 def recognizes(source) -> bool:
@@ -48,15 +50,15 @@ def recognizes(source) -> bool:
 class Lines:
     """The steps of a log that is read line by line."""
 
-    whole = False  # a line is not all that a training says
+    whole = False  # whether a single line reports the whole training
 
     def __init__(self):
         self.warnings = []
         self.known = {"framework": NAME}
-        self.per_device = None  # tokens of a device and step, over the devices of one model
+        self.per_device = None  # tokens per device and step, counted over the devices of one model
         self.examples = None
         self._start = {}  # the head, and the step at which the training begins
-        self._shared = None  # by how many devices tps is less than a model's
+        self._shared = None  # the integer by which tps is smaller than the model's rate
         self._validation = None
 
     def take(self, line):
@@ -77,7 +79,7 @@ class Lines:
         else:
             loss = figure(fields["loss"], line, "loss")
         if loss and loss.value == -1:
-            loss = None  # of a rank that does not have the last stage of a pipeline
+            loss = None  # the rank does not have the last stage of a pipeline
         number = count(match[3], line, "step", least=1)
         one = Line(number, 0, self.examples, loss, line, 0, _clock(match[1], line), rate, self._validation)
         self._validation = one if match[2] else None
@@ -172,7 +174,7 @@ def _fields(text: str, line) -> dict:
 
 
 def _clock(text: str, line) -> int:
-    """Milliseconds since year 1."""
+    """Returns the milliseconds since year 1."""
     try:
         since = datetime.strptime(text, "%Y-%m-%d %H:%M:%S,%f") - datetime.min
         return round(since.total_seconds() * 1000)

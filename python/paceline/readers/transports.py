@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What mpirun, srun, torchrun, Ray, SkyPilot, SageMaker, kubectl, containerd and docker put before a
-program's lines, and NCCL's own lines between them."""
+"""Removes the text that mpirun, srun, torchrun, Ray, SkyPilot, SageMaker, kubectl, containerd and
+docker put before a program's lines, and lines that NCCL writes between them."""
 
 import re
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ _COLOURS = re.compile(
     r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|\x1b[@-Z\\^_]"
 )
 
-# The group `rank`, where a transport gives it, is the rank that wrote the line.
+# If a tag names the rank that wrote the line, its pattern has the group `rank`.
 _TAGS = [
     r"\[[^\[\],\s]*,(?P<rank>\d+)\](?:\[[^\[\]\s]*\])?<std(?:out|err|diag)>:? ?",  # mpirun --tag-output
     r"\[\d+,mpirank:(?P<rank>\d+),[^\[\],\s]+\]<std(?:out|err)>:? ?",  # SageMaker
@@ -35,7 +35,8 @@ _NCCL_TIME = re.compile(r"\[?\d{4}-\d\d-\d\d[ T][\d:.]+\]? \Z")
 
 
 def without_colours(text: str) -> str:
-    """Without the escape sequences by which terminals colour and move."""
+    """Returns the text without the escape sequences by which terminals set colours and move the
+    cursor."""
     return _COLOURS.sub("", text) if "\x1b" in text else text
 
 
@@ -96,7 +97,7 @@ def launcher_line(whole: str, names_ranks: bool) -> LauncherLine:
 
 
 def nccl_hosts(texts) -> set:
-    """The hosts that NCCL's own lines name where they begin a line."""
+    """Returns the hosts that NCCL's own lines name at their beginning."""
     matches = (_NCCL.match(text) for text in texts if "NCCL " in text)
     return {match["host"] for match in matches if match}
 

@@ -1,2 +1,3 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Layouts of other tools' reports, made of what `paceline report --format json` prints."""
+"""Reports in the layouts of other tools, made from the output of `paceline report --format
+json`."""

@@ -1,22 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What BlueFog's examples/pytorch_benchmark.py prints of each run, to the character.
+"""Prints each run as BlueFog's examples/pytorch_benchmark.py does, to the character.
 
     python3 -m paceline.reports.bluefog text < RECORDS
 
-One line per ten steps with rank 0's rate, one per rank, and the rate of all ranks.  The error is the
-original's, 1.96 standard deviations of the rates of ten steps: a spread, not a standard error.  Steps beyond
-the last full ten are left out.  Runs that failed, and those of fewer than ten steps, have no lines.
+Each run has one line per ten steps with rank 0's rate, one line per rank, and the rate of all
+ranks. The error behind "+-" is the original's: 1.96 standard deviations of the rates of ten steps,
+so it is not a standard error. Steps after the last full ten are left out. Runs that failed, or that
+have fewer than ten steps, have no lines.
 """
 
 import sys
 
 from .run_log import rate, rate_text, run_log, run_module
 
-_STEPS = 10  # of an iteration
+_STEPS = 10  # steps of one iteration of the original
 
 
 def _rates(rank: dict, batch_size: int) -> list:
-    """Examples per second of a rank, one value for every ten of its steps."""
+    """Returns a rank's examples per second, one value for every ten of its steps."""
     steps = rank["step_ns"]
     return [
         rate(float(batch_size) * _STEPS, float(sum(steps[begin : begin + _STEPS])) * 1e-9)

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from .facts import facts_of, merged_facts, number
 from .markdown import MISSING
 
-FEWEST_RUNS = 3  # that have an interval
+FEWEST_RUNS = 3  # fewest runs from which an interval is computed
 
 
 class Devices(NamedTuple):
@@ -38,7 +38,7 @@ class Cell:
 
     rate: float | None  # samples per second of all devices, the median of the runs
     interval: tuple | None
-    runs: list  # those that have a rate
+    runs: list  # the runs that have a rate
     printed: str = ""  # the rate as its source printed it; empty: measured here
     why: str = ""  # the reason if there is no rate
     failed: bool = False  # whether there is no rate because a run failed
@@ -65,7 +65,7 @@ class Column:
     title: str
     facts: dict  # facts that its programs reported, and the configuration's recipe
     varied: set  # facts in which its runs differ
-    cells: dict  # by Devices
+    cells: dict  # cells by number of devices (Devices)
 
     def rate(self, devices) -> float | None:
         return self.cells[devices].rate if devices in self.cells else None
@@ -94,7 +94,7 @@ class Comparison:
     title: str  # "FP32, batch size = 128"
     unit: str
     imported: bool
-    rows: list  # of Devices
+    rows: list  # the numbers of devices (Devices) that have a row
     columns: list
 
 
@@ -118,7 +118,8 @@ def _title(run: dict, usual_batch: int) -> str:
         ("W/O clip", said.get("clipping") == "off"),
         ("w/DALI", said.get("dali") == "header"),
     ):
-        if holds and words not in title:  # names of imported tables may say it already
+        if holds and words not in title:  # the names of imported tables may contain the words
+                                          # already
             title += f" {words}"
     more = [asked["python"]] if asked.get("python") else []
     if not imported:
@@ -228,7 +229,7 @@ def _comparison(runs: list, report: dict) -> Comparison:
 
 
 def comparisons(report: dict) -> list:
-    """The tables of what `paceline report --format json` printed.
+    """Returns the tables made from the output of `paceline report --format json`.
 
     They are in the order of their first runs: by origin, experiment, model and number type, and of
     runs that were not imported by batch size.

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What Horovod's synthetic benchmark and ddl-benchmarks print of each run, and the logs of ddl-benchmarks.
+"""Prints runs as Horovod's synthetic benchmark and ddl-benchmarks do, and makes logs of
+ddl-benchmarks.
 
     python3 -m paceline.reports.ddl text|logs < RECORDS
 
@@ -24,7 +25,7 @@ from .markdown import counted
 from .run_log import deviations, has_steps, mean, rate, rate_text, run_log, run_module, spread
 
 _MOST_ITERATIONS = 10
-_FUSES_ALL = "536870912"  # bytes of the original's threshold
+_FUSES_ALL = "536870912"  # threshold in bytes with which the original fuses all tensors
 
 
 def _ours(names: dict) -> dict:
@@ -54,7 +55,7 @@ def _words(run: dict, case: dict) -> tuple:
     """Returns the words of the original's scripts for the rate of a device, for the mean of rates, for their sum, and
     for a device."""
     if case["tokens"] is not None:
-        return "sentences/sec", "Sen/sec", "sen/sec", "GPU"  # on CPUs as well
+        return "sentences/sec", "Sen/sec", "sen/sec", "GPU"  # the original says GPU on CPUs as well
     return "img/sec", "Img/sec", "img/sec", "GPU" if run["configuration"]["device"] == "cuda" else "CPU"
 
 
@@ -107,9 +108,9 @@ def _plain(text: str) -> str:
 
 
 def _method(log: dict) -> tuple:
-    """The original's words for a strategy, its compressor and its threshold, without the options of schedule
-    and exchange, which the log's head has.  A strategy that the original has not is called by its whole
-    text."""
+    """Returns ddl-benchmarks' words for the strategy, its compressor and its threshold. The options
+    of schedule and exchange are left out, because the log's head has them. A strategy that
+    ddl-benchmarks does not have is called by its whole text."""
     own, method = _plain(log["configuration"]["strategy"] or ""), log["method"]
     if method is None:
         return own, "none", "0"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What PyTorch's DDP benchmark prints and writes, and what its diff.py prints, to the character.
+"""Prints and writes what PyTorch's DDP benchmark and its diff.py do, to the character.
 
     python3 -m paceline.reports.ddp text|json|diff < CASES
 
@@ -13,9 +13,10 @@ what diff.py prints above its tables, and a name where there are several.  diff.
 passes over the first result of a model, which must be the one without DDP; where the records have no such
 case, an empty one stands there.
 
-The original measures one backend and one bucket size a call.  Of several, each has a banner and tables of
-its own, in all of which the case without DDP stands, which is run once for all buckets.  A row that is
-called as an earlier one of its table says also in which keys it differs: "1M/2G dtype=bf16".
+The original measures one backend and one bucket size per call. If the records have several, each
+has its own banner and tables. The case without DDP stands in all these tables, because it is run
+once for all bucket sizes. If two rows of a table would have the same name, the later one also
+states the keys in which it differs: "1M/2G dtype=bf16".
 """
 
 import json
@@ -58,7 +59,8 @@ class Case:
         return [ns / 1e9 for run in self.measured for rank in run["ranks"] for ns in rank["step_ns"]]
 
     def padded_label(self) -> str:
-        """The original pads "no ddp" with two blanks and "1M/1G" with three, whatever the digits."""
+        """Returns the label, padded as in the original: "no ddp" with two blanks and "1M/1G" with
+        three, whatever the number of digits."""
         label = self.c["label"] or self.c["strategy"] or ""
         return "   " + label if "M/" in label else f"{label:>8}"
 
@@ -274,8 +276,9 @@ def _diff_of_reports(base: dict, test: dict) -> str:
 
 
 def diff(given: dict) -> str:
-    """Every key above the results; reports, models and rows paired by position, those of other work or
-    ranks passed over; positive where the test is faster."""
+    """Returns the text of diff.py: every key above the results, then reports, models and rows,
+    which are paired by position. Pairs with other work or numbers of ranks are skipped. A
+    difference is positive if the test is faster."""
     empty = {"report": {"benchmark_results": []}, "facts": {}}
     base, test = (reports(given[side]) or [empty] for side in ("base", "test"))
     return "".join(_diff_of_reports(*pair) for pair in zip(base, test, strict=False))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Trainers beside embedding tables, epochs of ten steps.
+"""Prints the runs of jobs with embedding tables, by trainer and by epochs of ten steps.
 
     python3 -m paceline.reports.ddp_rpc text|trainers < RECORDS
 
@@ -10,8 +10,8 @@ second: those of a trainer's last epoch over the percentile, truncated.
 `trainers` has the same rows in columns named for what they hold, with examples as they were processed in all
 epochs; below the rows are phases, bytes, the balance of servers and how old rows were.
 
-A run of less than an epoch has a sentence in place of the rows; one that failed has its error, then the
-samples until then.
+A run of less than one epoch has a sentence in place of the rows. A run that failed has its error,
+followed by the samples until then.
 """
 
 import statistics
@@ -33,13 +33,13 @@ _WRAPPER = textwrap.TextWrapper(
 
 @dataclass
 class _Row:
-    """A trainer, or all of them."""
+    """A row of the report: one trainer, or all trainers together."""
 
     name: str
     trainers: int
-    seconds: list  # of its epochs, sorted
-    examples: list  # of each
-    last_examples: float  # of each trainer's last epoch, summed
+    seconds: list  # of its epochs, in seconds, sorted
+    examples: list  # number of examples of each epoch
+    last_examples: float  # examples of the last epoch of each trainer, summed over the trainers
 
     def epoch_s(self, percentage: int) -> float:
         return quantile(self.seconds, percentage / 100)
@@ -165,14 +165,15 @@ def _phases(run: dict):
 
 
 def _lookups(run: dict):
-    """Bytes of a step by what they are of and what they cross in, deduplication, the balance of servers."""
+    """Returns lines about lookups: bytes per step by kind and direction, the effect of
+    deduplication, and the balance of the servers."""
     counts, distinct = Counter(), Counter()
     for lookups in filter(None, (rank.get("lookups") for rank in run["ranks"])):
         counts.update({key: value for key, value in lookups.items() if key != "distinct_rows_by_server"})
         distinct.update(dict(enumerate(lookups["distinct_rows_by_server"])))
     if not counts["rows"]:
         return
-    steps = sum(len(rank["step_ns"]) for rank in run["ranks"])  # of all trainers
+    steps = sum(len(rank["step_ns"]) for rank in run["ranks"])  # summed over all trainers
     ids, rows, gradients = (counts[key] / steps for key in ("id_bytes", "row_bytes", "gradient_bytes"))
     patterns = ", ".join(
         f"{pattern} {count}{' (those of rows too)' if pattern == 'message' else ''}"
@@ -194,7 +195,8 @@ def _lookups(run: dict):
 
 
 def _staleness(run: dict):
-    """How old the rows were that lookups found; nothing where none may be."""
+    """Returns lines that say how stale the looked-up rows were; nothing if the job allows no
+    staleness."""
     missed = Counter()
     for rank in run["ranks"]:
         missed.update(dict(enumerate(rank.get("averages_by_steps_missed", ()))))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The recipe of a run: facts that its program reported, and settings that it was asked for."""
+"""The recipe of a run: facts that its program reported, and settings that the user asked for."""
 
 # Facts of a run that do not concern how it trains.
 _NOISE = {
@@ -29,7 +29,7 @@ SHOWN = (
 
 
 def number(value) -> str:
-    """The shortest text of a number."""
+    """Returns the shortest text of a number."""
     text = repr(float(value))
     return text.removesuffix(".0")
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is wrong with a table of programs beside each other, or keeps its columns from being compared.
+"""Finds what is wrong with a table that compares programs, or what makes its columns incomparable.
 
 Throughput that falls as devices are added; speed-ups above the number of devices, and published
 ones that the throughput beside them contradicts; a loss of more than half within a node, as of an
@@ -15,10 +15,10 @@ from dataclasses import dataclass
 from .comparison import Devices
 from .markdown import counted
 
-MOST_SCALING = 1.02  # of the number of devices
-SPEED_UP_TOLERANCE = 1e-3  # relative, beyond rounding
-LEAST_ON_A_NODE = 0.5  # efficiency
-SPREAD = 0.03  # coefficient of variation
+MOST_SCALING = 1.02  # largest speed-up, relative to the number of devices, that gives no finding
+SPEED_UP_TOLERANCE = 1e-3  # relative tolerance of printed speed-ups, in addition to rounding
+LEAST_ON_A_NODE = 0.5  # smallest efficiency within one node that gives no finding
+SPREAD = 0.03  # largest coefficient of variation of runs that gives no finding
 RECIPE = ("clipping", "loss_scaling", "layout", "data", "objective", "optimizer", "dali")
 
 # Facts by which two columns are compared as to whether they train the same.
@@ -36,8 +36,8 @@ _LEADING_NUMBER = re.compile(r"\s*[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?", re
 class Finding:
     column: str  # its title; empty: the whole table
     text: str
-    excludes: bool = False  # the column is not comparable
-    where: Devices | None = None  # None: on all that it has
+    excludes: bool = False  # the column must not be compared with others
+    where: Devices | None = None  # devices of the affected value; None: all values of the column
 
 
 def findings(table) -> list:
@@ -168,7 +168,7 @@ def _trains(run):
 
 
 def _recipes(table):
-    """ "layout: NCHW (pytorch-ddp, paddle); NHWC (jax)" """
+    """Finds recipes in which columns differ: "layout: NCHW (pytorch-ddp, paddle); NHWC (jax)"."""
     for name in RECIPE:
         titles = {}
         for column in table.columns:

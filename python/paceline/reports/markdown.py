@@ -15,9 +15,9 @@ _SPECIAL = re.compile(r"[\\`*_{}<>#|~!&$@]|(?<=\])[(\[:]")
 @dataclass
 class Table:
     title: str
-    columns: list  # names
+    columns: list  # names of the columns
     left: int  # that many columns are aligned to the left
-    rows: list = field(default_factory=list)  # of texts
+    rows: list = field(default_factory=list)  # rows, each a list of texts
 
     def markdown(self) -> str:
         marks = [":--" if i < self.left else "--:" for i in range(len(self.columns))]

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Logs of other programs, run after run, and what the modules that print them share.
+"""Writes logs in the formats of other programs, one run after the other.
 
-The modules read what the program writes to them: {"records": [...], "cases": [{"runs": [0, ...], ...}]},
-the records of a file and each case with the indices of its runs.
+The modules read the JSON that the program writes to their stdin: {"records": [...], "cases":
+[{"runs": [0, ...], ...}]}. It has the records of a file, and each case with the indices of its
+runs.
 """
 
 import functools
@@ -60,9 +61,10 @@ def _no_lines_reason(run: dict, case: dict) -> str:
 
 
 def run_log(given: dict, block) -> str:
-    """What `block` writes of each run and its case, after a line that begins with '#' and names the case, if
-    it is another than before, and such lines for the run's warnings; the first line alone for a run that
-    failed or whose steps have no fixed number of samples.  Runs of discarded cases are left out."""
+    """Returns the text that `block` writes for each run. Lines that begin with '#' precede it: one
+    that names the case if it differs from the one before, and one for each warning of the run. A
+    run that failed, or whose steps have no fixed number of samples, has only the first of these
+    lines. Runs of discarded cases are left out."""
     printed = before = ""
     case_of = {run: case for case in given["cases"] for run in case["runs"]}
     for index, case in sorted(case_of.items()):
@@ -80,7 +82,7 @@ def run_log(given: dict, block) -> str:
 
 
 def run_module(commands: dict) -> int:
-    """Prints what the command of this name makes of the JSON on stdin."""
+    """Runs the command that the arguments name on the JSON from stdin, and prints its text."""
     made = commands[sys.argv[1]](json.load(sys.stdin))
     sys.stdout.buffer.write(made.encode("utf-8", errors="replace"))
     return 0

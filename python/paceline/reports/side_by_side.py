@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The report of DLPerf's anatomy: frameworks, options, and a result for each model and number type."""
+"""DLPerf's report: frameworks, options, and a result for each model and number type."""
 
 from dataclasses import dataclass
 
@@ -7,7 +7,7 @@ from .comparison import Comparison, comparisons
 from .findings import excludes, findings
 from .markdown import MISSING, Table, counted, printable
 
-PARTS = ("runs", "environments", "cases", "tables")  # that a report is made of
+PARTS = ("runs", "environments", "cases", "tables")  # the parts of the JSON that a report reads
 _FEATURES = ("compiler", "layout", "loss_scaling", "clipping", "dali", "optimizer")
 _REMARKS = (("busy-machine", "busy machine"), ("shortened-protocol", "shortened"))
 
@@ -53,7 +53,7 @@ def _frameworks(tables) -> Table:
     """Returns a table with version, container, source, exchange, features and data of each column."""
     columns = [(f"{table.model}: {c.title}", c.facts) for table in tables for c in table.columns]
     names = {"version": "framework_version"}
-    for name in ("docker", "model_source"):  # where a record says it
+    for name in ("docker", "model_source"):  # only if some record states it
         if any(facts.get(name) for _, facts in columns):
             names[name.replace("_", " ")] = name
     names["exchange"] = "exchange"
@@ -110,7 +110,7 @@ def _remarks(runs) -> list:
 
 
 class Report:
-    """Made of what `paceline report --format json` printed."""
+    """A report made from the output of `paceline report --format json`."""
 
     def __init__(self, printed: dict):
         self.runs = printed["runs"]

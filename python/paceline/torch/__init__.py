@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What Paceline does with a user's own PyTorch model.
+"""Trains and profiles a user's own PyTorch model with Paceline.
 
     import paceline.torch as pt
 
@@ -13,8 +13,8 @@ layers for the program (docs/profile.md).
 
 import importlib
 
-# Where each name is.  The extension is loaded by the first of them that needs it,
-# because profiles do without.
+# The module that defines each name. The C++ extension is loaded only when a name that needs it is
+# first used, because profiling does not need it.
 _HOMES = {
     "DataParallel": "data_parallel",
     "UsageError": "extension",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Any PyTorch network under any of Paceline's plans."""
+"""Trains any PyTorch network under any strategy of Paceline."""
 
 import contextlib
 
@@ -36,12 +36,12 @@ def _sum_of(output):
 class DataParallel(torch.nn.Module):
     """`module`, which all ranks train together.
 
-    `optimizer` is one of torch.optim, made with the module's parameters.  The
-    plan's kernels perform it; step() of it is not to be called.  Without one, the
-    averaged gradients are in `.grad` after a step, for an optimizer of the
-    caller's.  `strategy` is a name of docs/strategies.md.  `accumulate`
-    micro-batches make a step, of which step() takes one and forward() too.
-    `scaler`: a torch.amp.GradScaler, whose scale the plan keeps.
+    `optimizer` is one of torch.optim, made with the module's parameters. The plan's kernels perform
+    its updates, so its step() must not be called. Without an optimizer, the averaged gradients are
+    in `.grad` after a step, and the caller updates the parameters. `strategy` is a name of
+    docs/strategies.md. A step has `accumulate`
+    micro-batches, one per call of step() or forward(). `scaler` is a torch.amp.GradScaler, whose
+    scale the plan updates.
 
     All ranks start from rank 0's parameters and buffers when the first step
     begins.  Updates are still under way when a step returns: synchronize() waits
@@ -67,7 +67,7 @@ class DataParallel(torch.nn.Module):
         self.optimizer = optimizer
         self._accumulate = accumulate
         self._micro = 0
-        self._phase = "idle"  # then forward, then backward
+        self._phase = "idle"  # "idle", "forward" or "backward"
         self._in_step = False
         self._has_failed_step = False
         # Name, parameter, and the address of its data if it is trained and the first step has
@@ -113,7 +113,7 @@ class DataParallel(torch.nn.Module):
             raise UsageError(
                 f"The scaler has growth and backoff factors and interval {factors}: the plan has (2.0, 0.5, 2000)."
             )
-        self._scaler.scale(torch.ones(1))  # makes its tensors
+        self._scaler.scale(torch.ones(1))  # the first call of scale() creates the scaler's tensors
         return self._scaler.get_scale()
 
     def _watch_optimizer(self):
@@ -142,9 +142,10 @@ class DataParallel(torch.nn.Module):
         self.optimizer.register_load_state_dict_post_hook(after_load)
 
     def _watch_module(self):
-        """The module's own state_dict() and load_state_dict() are as those of this object.
+        """Makes the module's own state_dict() and load_state_dict() behave as those of this object.
 
-        The hooks are functions, which a copy of the module shares; loading into the copy is none of this object's.
+        The hooks are functions, which a copy of the module shares; loading into the copy does not
+        affect this object.
         """
 
         def before_save(_module, _prefix, _keep):
@@ -177,13 +178,15 @@ class DataParallel(torch.nn.Module):
                     f"Parameter {name} has other memory than in the first step: write values into it by copy_()."
                 )
 
-    # A step.
+    # The functions of a step.
 
     def step(self, closure):
-        """Trains one micro-batch, by default the whole step.  `closure()` returns its loss, which step() returns too.
+        """Trains one micro-batch, by default a whole step. `closure()` returns the loss, which
+        step() returns too.
 
-        The first call of the job traces what the closure computes by calling it once more.  On a rank of a parameter
-        server the closure is not called after that, and step() returns None.
+        The first call of the job calls the closure once more, to trace what it computes. On a rank
+        that is only a parameter server, the closure is not called after that, and step() returns
+        None.
         """
         self._require_usable("idle")
         self._prepare(closure)
@@ -213,7 +216,7 @@ class DataParallel(torch.nn.Module):
         """
         if self._in_step:
             return self._network(*inputs, **named)
-        if self._phase == "forward":  # another one of the same micro-batch
+        if self._phase == "forward":  # a further forward pass of the same micro-batch
             return self._with_backward_hooks(self._network(*inputs, **named))
         if not (self.training and torch.is_grad_enabled()):
             self.synchronize()
@@ -247,7 +250,7 @@ class DataParallel(torch.nn.Module):
         return output
 
     def update(self):
-        """Ends the step whose last backward pass the caller has performed."""
+        """Ends the step. The caller must have performed its last backward pass."""
         self._require_usable("backward")
         if self._micro + 1 < self._accumulate:
             raise UsageError(
@@ -329,14 +332,14 @@ class DataParallel(torch.nn.Module):
             self._model.serve()
         self._micro = (self._micro + 1) % self._accumulate
 
-    # Between steps.
+    # Functions that are called between steps.
 
     def synchronize(self):
         """Waits until the updates of all steps are done, so that parameters may be read."""
         if self._model is None or not self._model.is_prepared or self._has_failed_step:
             return
-        # In the middle of a step nothing is waited for: its first micro-batch has waited for the
-        # updates of the step before.
+        # In the middle of a step there is nothing to wait for: its first micro-batch has already
+        # waited for the updates of the previous step.
         if self._phase == "idle" and self._micro == 0:
             self._model.drain()
             if self._scaler is not None:

@@ -23,7 +23,7 @@ def is_compiled(module):
 
 
 class Gates:
-    """The hooks of one network.
+    """The hooks that make the modules of one network wait for their parameters.
 
     A module that has parameters waits before its forward pass until they may be read.  Modules inside a compiled module
     do not wait.  The compiled module waits for all of their parameters, or the module around it does if hooks would be
@@ -34,7 +34,8 @@ class Gates:
     def __init__(self, network, model, synchronize):
         self._model = model
         self._synchronize = synchronize
-        self._owners = {}  # id of a parameter to its unit; the first name counts
+        self._owners = {}  # unit that waits for a parameter, by the parameter's id; a shared
+                           # parameter belongs to the first module
         for name, parameter in network.named_parameters():
             self._owners[id(parameter)] = model.unit(name.rpartition(".")[0])
         self.open = False

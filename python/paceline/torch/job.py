@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""This process as a rank of a job, and operations on single tensors."""
+"""Makes this process a rank of a job, and offers collectives on single tensors."""
 
 import atexit
 import sys
@@ -16,11 +16,12 @@ def init(engine="gloo", timeout=600.0, interface="", rendezvous=""):
     """Connects to the other ranks that torchrun, mpirun, srun, or RANK and WORLD_SIZE describe.  Without these, this
     process is the only rank.
 
-    `engine`: gloo, nccl or mpi.  `timeout`: seconds that a rank waits for the others within a step, ten times as long
-    when they connect.  `interface` and `rendezvous` (HOST:PORT or file:PATH) are those of `paceline run`.
+    `engine`: gloo, nccl or mpi. `timeout`: seconds that a rank waits for other ranks within a step;
+    ten times as long while connecting. `interface` and `rendezvous` (HOST:PORT or file:PATH) are
+    those of `paceline run`.
 
-    From here on the failure of one rank ends all of them.  An exception that nothing catches is printed once, by the
-    rank that failed first.
+    From then on, the failure of one rank ends all ranks. An exception that nothing catches is
+    printed once, by the rank that failed first.
     """
     global _job
     if _job is not None:
@@ -31,7 +32,7 @@ def init(engine="gloo", timeout=600.0, interface="", rendezvous=""):
     def end_all(kind, error, where):
         text = "".join(traceback.format_exception(kind, error, where))
         words = traceback.format_exception_only(kind, error)[-1].strip()
-        _job.fail(words, text)  # returns where there are no other ranks
+        _job.fail(words, text)  # returns only if there are no other ranks
         previous(kind, error, where)
 
     sys.excepthook = end_all
@@ -39,14 +40,14 @@ def init(engine="gloo", timeout=600.0, interface="", rendezvous=""):
 
 
 def current():
-    """The job of this process."""
+    """Returns the job of this process."""
     if _job is None:
         raise UsageError("Call paceline.torch.init() first.")
     return _job
 
 
 def watch(model):
-    """Lets `model.close()` be called before this rank leaves the job."""
+    """Registers `model`, so that `model.close()` is called before this rank leaves the job."""
     _models.add(model)
 
 
@@ -59,17 +60,17 @@ def _leave():
 
 
 def rank():
-    """The number of this rank, from 0."""
+    """Returns the number of this rank, from 0."""
     return current().rank
 
 
 def size():
-    """How many ranks there are."""
+    """Returns the number of ranks."""
     return current().size
 
 
 def local_rank():
-    """The number of this rank among those of its host."""
+    """Returns the number of this rank among the ranks of its host."""
     return current().local_rank
 
 
@@ -84,7 +85,8 @@ def broadcast(tensor, root=0):
 
 
 def neighbor_allreduce(tensor, topology="one-peer-exp", step=0):
-    """This rank's tensor and those of its neighbors in step `step` of a graph, weighted, as a new tensor.
+    """Returns the weighted sum of this rank's tensor and those of its neighbors in step `step` of a
+    graph.
 
     `topology`: a name of `paceline list topologies`.
     """

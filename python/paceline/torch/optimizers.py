@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Describes an optimizer of torch.optim for the plan's update kernels.
 
-The optimizer object stays the user's: its groups give rates and constants, its state tensors are views of Paceline's
-flat buffers, and its step() is never called.
+The optimizer object stays the user's: its parameter groups give rates and constants. Its state
+tensors become views of Paceline's flat buffers, and its step() is never called.
 """
 
 import torch
@@ -38,7 +38,8 @@ _FIXED = {
 
 
 def name_of(optimizer):
-    """The optimizer's row; "sgd" where there is none."""
+    """Returns the name of the optimizer's row in src/paceline/plan/optimizer.h; "sgd" without an
+    optimizer."""
     if optimizer is None:
         return "sgd"
     name = _CLASSES.get(type(optimizer))
@@ -128,7 +129,7 @@ class Rule:
         return groups
 
     def send_groups(self, model):
-        """Hands changed groups to the model."""
+        """Passes the parameter groups to the model if they have changed."""
         groups = self.groups()
         if groups != self._sent_groups:
             model.set_groups(self.name, groups)
@@ -139,10 +140,11 @@ class Rule:
         self._steps += 1
         self._forget_gathered()
         if self.optimizer is not None:
-            self.optimizer._opt_called = True  # what torch's schedulers ask for
+            self.optimizer._opt_called = True  # torch's learning rate schedulers check this flag
 
     def make_state_views(self, model):
-        """Replaces the optimizer's state tensors by views of the plan's buffers, which get their values."""
+        """Replaces the optimizer's state tensors by views of the plan's buffers, into which their
+        values are copied."""
         if self.optimizer is None or not model.trains:
             return
         if self.name != "sgd":
@@ -192,7 +194,8 @@ class Rule:
             model.scatter_state(ours, whole)
 
     def gather_state(self, job, model):
-        """Gives the optimizer the complete state until the next step.  Collective if ranks have shards."""
+        """Completes the optimizer's state until the next step, if each rank has only a shard of it.
+        All ranks must then call it."""
         for ours in self._sharded_names:
             for name, value in job.gathered_state(model, ours).items():
                 self.optimizer.state[self._parameters[name]][_STATES[self.name][ours]] = value

@@ -21,7 +21,7 @@ import time
 import warnings
 from collections.abc import Mapping
 
-# Torch says so where NumPy is missing, which nothing here needs.
+# torch warns of a missing NumPy, which nothing here needs.
 warnings.filterwarnings("ignore", message="Failed to initialize NumPy")
 
 import torch
@@ -30,7 +30,7 @@ TYPES = {torch.float32: "fp32", torch.float16: "fp16", torch.bfloat16: "bf16"}
 
 
 class UsageError(Exception):
-    """The factory or a flag is not what it should be."""
+    """The user's factory or a flag is invalid."""
 
 
 def first_line(error):
@@ -47,12 +47,12 @@ def load(spec):
     sys.path.insert(0, os.getcwd())
     try:
         return getattr(importlib.import_module(module), name)
-    except Exception as error:  # whatever the module's own lines raise
+    except Exception as error:  # the user's module may raise anything
         raise UsageError(f"'{spec}': {first_line(error)}") from error
 
 
 def sum_of(output):
-    """A scalar that depends on every floating-point tensor of an output."""
+    """Returns a scalar that depends on every floating-point tensor of an output."""
     if isinstance(output, torch.Tensor):
         return output.float().sum() if output.is_floating_point() else 0
     values = output.values() if isinstance(output, dict) else output
@@ -84,7 +84,8 @@ class Subject:
             if parameter.requires_grad
         }
         self.parameters = {n: p for n, p in trained.items() if p.numel() > 0}
-        # Differences between the profile and the model: kind to parameters.
+        # kinds of differences between the profile and the model, with the parameters that they
+        # concern
         self.remarks = {}
         self.remark(
             "left out, without elements", trained.keys() - self.parameters.keys()
@@ -93,7 +94,7 @@ class Subject:
             raise UsageError("the model has no parameter that is trained")
         self.dtype = self.most_common_type()
         self.device = next(iter(self.parameters.values())).device
-        self.owners = {}  # module name to the parameters it holds itself
+        self.owners = {}  # for each module name: the parameters that the module itself owns
         for name in self.parameters:
             self.owners.setdefault(name.rpartition(".")[0], []).append(name)
 
@@ -141,7 +142,7 @@ class Subject:
         return TYPES[most]
 
     def remark_on_gradients(self):
-        """Remarks on gradients after a backward: sparse and absent ones."""
+        """Adds remarks about sparse and missing gradients, after a backward pass."""
         sparse = {
             name
             for name, parameter in self.parameters.items()
@@ -209,7 +210,7 @@ def step(subject):
 
     handles = subject.watched(on_enter, on_ready)
     if "" in subject.owners:
-        on_enter("")  # the root's own parameters
+        on_enter("")  # the parameters that the root module itself owns
     loss = subject.output_loss()
     last = turn = subject.now()
     loss.backward()
@@ -223,7 +224,7 @@ def step(subject):
 
 
 def update_us(subject, repeats):
-    """The median time of one SGD update with momentum."""
+    """Returns the median time in microseconds of one SGD update with momentum."""
     optimizer = torch.optim.SGD(
         subject.parameters.values(), lr=0.0, momentum=0.9
     )
@@ -335,7 +336,7 @@ def check_writable(path):
 
 
 def subject_from_factory(spec):
-    """What the factory returns, checked."""
+    """Returns the checked result of the factory."""
     factory = load(spec)
     try:
         made = factory()

@@ -25,7 +25,7 @@ void sleep_until_ns(std::int64_t until_ns) {
   constexpr std::int64_t kSecond = 1'000'000'000;
   tighten_timer_slack();
   const timespec until{.tv_sec = until_ns / kSecond, .tv_nsec = until_ns % kSecond};
-  while (steady_ns() < until_ns) {  // signals interrupt the sleep
+  while (steady_ns() < until_ns) {  // a signal may interrupt the sleep
     clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, nullptr);
   }
 }

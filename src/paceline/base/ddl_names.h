@@ -12,7 +12,7 @@ namespace paceline {
 struct DdlName {
   std::string_view theirs;
   std::string_view ours;
-  /// Options with which Paceline's method does what theirs does by default; empty: none.
+  /// Options that give Paceline's method the default behavior of theirs; empty if it needs none.
   std::string_view options = {};
 };
 
@@ -37,7 +37,8 @@ inline constexpr auto kDdlModels = std::to_array<DdlName>({
     {"bert_base", "bert-base"},
 });
 
-// BlueFog's optimizers, each with SGD beside the backward pass.
+// BlueFog's optimizers. window=backward delays the exchange of parameters until forward has ended,
+// as BlueFog does.
 inline constexpr auto kBluefogOptimizers = std::to_array<DdlName>({
     {"neighbor_allreduce", "neighbor-allreduce", "+awc:window=backward"},
     {"hierarchical_neighbor_allreduce", "hierarchical-neighbor-allreduce", "+awc:window=backward"},
@@ -47,7 +48,7 @@ inline constexpr auto kBluefogOptimizers = std::to_array<DdlName>({
     {"win_put", "win-put:topology=one-peer-exp", "+awc"},
 });
 
-/// Returns the row of `theirs`, or null.
+/// Returns the row of the table whose foreign name is `theirs`, or null.
 template <class Table>
 const DdlName* find_ddl_name(const Table& table, std::string_view theirs) {
   for (const DdlName& name : table) {

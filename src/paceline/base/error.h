@@ -30,7 +30,7 @@ class PeerTimeout : public WorldError {
   using WorldError::WorldError;
 };
 
-/// The program's exit codes after each of these errors.
+/// The exit codes with which the program ends after each of these errors.
 inline constexpr int kUsageErrorStatus = 2;
 inline constexpr int kWorldErrorStatus = 3;
 

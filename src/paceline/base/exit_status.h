@@ -7,13 +7,14 @@
 
 namespace paceline {
 
-/// A run completed with failed cases, or a comparison found a difference that --fail-on names.
+/// The exit code after a run with failed cases, or after a comparison that found a difference named
+/// by --fail-on.
 inline constexpr int kFailedStatus = 1;
 
-/// Computed values differ from the expected ones.
+/// The exit code if computed values differ from the expected ones.
 inline constexpr int kWrongValuesStatus = 3;
 
-/// A comparison lacks the data that a verdict needs.
+/// The exit code if a comparison lacks the data that a verdict needs.
 inline constexpr int kUndecidedStatus = 4;
 
 /// A signal ended or stopped the process: the exit code is this plus the signal's number.

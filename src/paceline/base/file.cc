@@ -49,7 +49,7 @@ class File {
     }
   }
 
-  // Returns 0, or the error of the read.
+  // Appends the file's content to `text`. Returns 0, or errno of the failed read.
   int read_into(std::string& text) const {
     std::array<char, 1 << 14> buffer;
     for (;;) {

@@ -14,7 +14,7 @@ bool is_ipv6(std::string_view text);
 /// The host, and the text after the colon, of "a:4", "n[1-3]:4" or "[fd00::7]:4".
 struct HostText {
   std::string_view host;                    // an address has no brackets here
-  std::optional<std::string_view> after{};  // absent if there is no colon
+  std::optional<std::string_view> after{};  // text after the colon; absent if there is no colon
 };
 
 /// Splits the text at the first colon outside of brackets; an IPv6 address without brackets has no

@@ -24,9 +24,9 @@ struct JsonNode {
 
   const nlohmann::json& value;
   const JsonNode* parent = nullptr;
-  std::string_view key = {};  // of the whole document: its name in errors
-  std::size_t index = 0;      // if the parent is an array
-  /// Set in the whole document only: returns the beginning of an error message about a place.
+  std::string_view key = {};  // of the document's root: its name in errors
+  std::size_t index = 0;      // index in the parent, if that is an array
+  /// Set in the document's root only: returns the beginning of an error message about a node.
   const Origin* origin = nullptr;
 
   /// Throws UsageError "ranks[1].step_ns[2]: WHY".
@@ -48,7 +48,7 @@ struct JsonNode {
   /// Throws UsageError if this object has keys that are not in `known`.
   void check_keys(const std::set<std::string_view>& known) const;
 
-  /// Calls `call` with the place of each item of this array.
+  /// Calls `call` with the node of each item of this array.
   void each(auto&& call) const {
     if (!value.is_array()) {
       reject("an array");

@@ -185,7 +185,7 @@ void keep_freed_memory() {
 #endif
 }
 
-// Memory that the allocator keeps after it was freed does not count as held.
+// The allocator first returns the freed memory that it keeps, so that this memory does not count.
 bool reset_peak_memory() {
 #ifdef __GLIBC__
   malloc_trim(0);

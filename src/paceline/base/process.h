@@ -21,8 +21,8 @@ struct CommandResult {
 
 /// Runs `command` (looked up in PATH; no shell) with `input` on its stdin, and collects its stdout
 /// and stderr.  At the deadline the command and all processes that it started are killed.  Returns
-/// nothing if the command cannot be started, for example because there is no such program.  Safe
-/// after threads have started.
+/// nothing if the command cannot be started, for example because there is no such program.  May be
+/// called while other threads run.
 std::optional<CommandResult> run_command(const std::vector<std::string>& command,
                                          std::chrono::milliseconds deadline,
                                          std::string_view input = "");
@@ -49,7 +49,7 @@ void keep_freed_memory();
 /// reset, in bytes; nothing if the kernel does not report it.
 std::optional<std::int64_t> peak_memory_bytes();
 
-/// Restarts the peak at the memory held now; returns false if the kernel does not allow it.
+/// Resets the peak to the memory that is held now; returns false if the kernel does not allow it.
 bool reset_peak_memory();
 
 /// Returns the physical memory of this machine in bytes, or this process's control group limit, if

@@ -8,7 +8,7 @@
 
 namespace paceline {
 
-/// The path of the running program.
+/// Returns the path of the running program.
 std::filesystem::path program_path();
 
 /// Returns folders that may contain a folder `kind` ("experiments"): the working directory, and the

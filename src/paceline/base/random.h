@@ -31,21 +31,21 @@ class Random {
   static constexpr result_type min() { return 0; }
   static constexpr result_type max() { return std::numeric_limits<result_type>::max(); }
 
-  /// Returns the next 64 bits.
+  /// Returns the next 64 random bits of the stream.
   result_type operator()();
 
-  /// Fills `numbers` with the next numbers, at a few nanoseconds each.
+  /// Fills `numbers` with the next numbers of the stream, at a few nanoseconds each.
   void fill(std::span<result_type> numbers);
 
-  /// Uniform in [0, 1), a multiple of 2^-53.
+  /// Returns a number that is uniform in [0, 1), a multiple of 2^-53.
   double uniform();
 
-  /// Uniform in [0, bound), without bias; `bound` > 0.  Lemire, ACM TOMACS 29(1), 2019, algorithm
-  /// 5.
+  /// Returns an unbiased uniform number in [0, bound), where `bound` > 0.  Lemire, ACM TOMACS
+  /// 29(1), 2019, algorithm 5.
   std::uint64_t below(std::uint64_t bound);
 
-  /// Normal with mean 0 and variance 1 (Box-Muller).  Goes through the C library's log and cos, so
-  /// its last bit may differ between machines.
+  /// Returns a normally distributed number with mean 0 and variance 1 (Box-Muller).  It goes
+  /// through the C library's log and cos, so its last bit may differ between machines.
   double normal();
 
   /// Moves to the 64-bit number at `position` in the stream.

@@ -9,7 +9,7 @@ namespace paceline {
 /// The output of a module of the Python package, and its exit code.
 struct PythonOutput {
   int exit_code = 0;         // 128 if a signal ended the module
-  std::string text, errors;  // stdout, stderr
+  std::string text, errors;  // stdout and stderr of the module
 };
 
 /// Runs `module` ("paceline.readers") of the package until it ends, with `input` on its stdin.

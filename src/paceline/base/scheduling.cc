@@ -16,7 +16,7 @@ struct Attributes {
   std::uint64_t flags = 0;
   std::int32_t nice = 0;
   std::uint32_t priority = 0;
-  std::uint64_t runtime = 0;  // slice in ns; setting 0 selects the system's default
+  std::uint64_t runtime = 0;  // the time slice in ns; setting 0 selects the system's default
   std::uint64_t deadline = 0;
   std::uint64_t period = 0;
 };
@@ -42,14 +42,15 @@ Attributes exchange(std::uint32_t policy, std::uint64_t slice_ns) {
 
 ScopedScheduling::ScopedScheduling(Scheduling scheduling) {
   if (scheduling == Scheduling::kUnchanged) {
-    policy_ = SCHED_FIFO;  // the destructor changes nothing
+    policy_ = SCHED_FIFO;  // with this policy the destructor changes nothing
     return;
   }
   const Attributes before = scheduling == Scheduling::kShortSlice
                                 ? exchange(SCHED_OTHER, kShortSliceNs)
                                 : exchange(SCHED_BATCH, 0);
   policy_ = before.policy;
-  // The kernel reports the system's default slice as a number, too.
+  // The kernel reports the system's default slice as a number too. Any slice other than
+  // kShortSliceNs is taken to be that default.
   slice_ns_ = before.runtime == kShortSliceNs ? kShortSliceNs : 0;
 }
 

@@ -7,7 +7,7 @@ namespace paceline {
 
 /// How Linux treats a thread that wakes while another thread runs on its core.
 enum class Scheduling : std::uint8_t {
-  /// The thread runs for 100 us at a time, and therefore starts soon although the other thread
+  /// The thread has a time slice of 100 us, and therefore runs soon although the other thread
   /// computes: the thread with the shorter slice goes first (EEVDF, Linux 6.12 and newer; older
   /// kernels ignore this).
   kShortSlice,
@@ -41,8 +41,8 @@ class ScopedScheduling {
   ScopedScheduling& operator=(const ScopedScheduling&) = delete;
 
  private:
-  std::uint32_t policy_ = 0;    // policy before
-  std::uint64_t slice_ns_ = 0;  // slice before; 0: the system's default
+  std::uint32_t policy_ = 0;    // the policy before construction
+  std::uint64_t slice_ns_ = 0;  // the slice before construction; 0: the system's default
 };
 
 /// From now on the calling thread is woken within 1 us of its time, instead of the 50 us by which

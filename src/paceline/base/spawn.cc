@@ -34,7 +34,7 @@ void replace(int descriptor, int by) {
   }
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != parent) {
-    _exit(127);  // the parent died before prctl()
+    _exit(127);  // the parent had already died before prctl()
   }
   for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGPIPE, SIGCHLD}) {
     ::signal(signal, SIG_DFL);

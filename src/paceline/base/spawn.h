@@ -26,8 +26,8 @@ struct Command {
 
 /// Starts a child with no signal blocked.  The kernel kills the child when the calling thread ends,
 /// so that no orphan remains whatever happens to this process; so the thread that lives longest
-/// should call this.  Safe after threads have started.  Throws WorldError if the child cannot be
-/// started, or the executable cannot be run.
+/// should call this.  May be called while other threads run.  Throws WorldError if the child cannot
+/// be started, or the executable cannot be run.
 pid_t spawn(const Command& command);
 
 /// Opens the log file for a child's output, with additional `flags` for open(2).  Opens nothing if

@@ -18,7 +18,8 @@
 namespace paceline {
 namespace {
 
-constexpr std::int64_t kSliceMs = 100;  // a longer wait counts as this long
+// A longer poll was interrupted by a stop; it counts as this long.
+constexpr std::int64_t kSliceMs = 100;
 
 // Whether `fd` is ready for `events` within `timeout`.  If a stopped process makes a wait longer
 // than its slice, the wait counts as one slice.
@@ -42,7 +43,7 @@ bool ready_within(int fd, short events, std::chrono::milliseconds timeout) {
   }
 }
 
-// Runs `call` once the socket is ready, and again if the socket turned out not to be ready.
+// Runs `call` once the socket is ready, and again if `call` finds that the socket is not ready.
 template <class Call>
 ssize_t moved_within(int fd, short events, std::chrono::milliseconds timeout, Call call) {
   while (ready_within(fd, events, timeout)) {

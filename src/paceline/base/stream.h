@@ -21,7 +21,7 @@ int connect_within(int fd, const sockaddr* peer, socklen_t length,
 /// The accepted stream is closed on exec.
 int accept_within(int listener, std::chrono::milliseconds timeout);
 
-/// Sends a part of the data, without raising SIGPIPE.
+/// Sends at least one byte of the data, without raising SIGPIPE.
 ssize_t send_within(int fd, const char* data, std::size_t size, std::chrono::milliseconds timeout);
 
 /// Receives a part of the data; returns 0 at the stream's end.

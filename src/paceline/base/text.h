@@ -37,7 +37,8 @@ std::string unknown_name_message(std::string_view kind, std::string_view name,
 /// Returns a number with its noun: "1 case", "3 cases".
 std::string counted(std::int64_t number, std::string_view noun);
 
-/// Makes text of a foreign file fit for a terminal: printable and short.
+/// Returns a text from another program's file in a form fit for a message: at most 120 characters,
+/// and "?" in place of those that are not printable ASCII.
 std::string shown(std::string_view text);
 
 /// Returns the text of an error about `text`, which is not JSON, from the message of nlohmann's

@@ -41,7 +41,8 @@ void find_interpreter(const std::string& environment, const PythonPackage& packa
   if (environment.empty()) {
     return;
   }
-  // The file "installed" is the last thing that `make adapters` writes.
+  // `make adapters` writes the file "installed" last, so its existence means a complete
+  // installation.
   if (!package.environments.empty() && fs::exists(home / "installed")) {
     adapter.python = (home / "bin" / "python").string();
   } else if (!has_package(package.python, import_name)) {

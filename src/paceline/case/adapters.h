@@ -20,16 +20,17 @@ struct Adapter {
   std::string module{};                          // "paceline.adapters.jax_train", or a file's path
   std::vector<std::string> arguments{};          // command-line arguments of the module
   std::string python{};                          // path of the interpreter that runs it
-  std::string missing{};                         // why it cannot run here; empty: it can
-  std::string engine{};                          // the engine on CPUs; empty: gloo, nccl
+  std::string missing{};                         // why it cannot run on this machine; empty: it can
+  std::string engine{};                          // communication library of cases on CPUs; empty:
+                                                 // that of the case
   std::vector<std::string> models{};             // supported models; empty: Paceline's
   std::vector<std::string> dtypes{};             // supported dtypes; empty: all
   std::vector<std::string> devices{};            // supported devices; empty: all
   std::vector<std::string> optimizers{};         // supported optimizers; empty: all
   bool one_host = false;                         // its ranks must be on one host
-  bool compiles = false;                         // `compiled` may be true
-  bool always_compiles = false;                  // `compiled` is always true
-  std::map<std::string, std::string> options{};  // keys added to the case
+  bool compiles = false;                         // whether the case may set `compiled`
+  bool always_compiles = false;                  // whether `compiled` is true in every case
+  std::map<std::string, std::string> options{};  // further keys of PACELINE_CASE, with their values
 };
 
 /// Reads the adapters of a package. An adapter that names an environment runs in that environment
@@ -50,7 +51,7 @@ std::optional<Adapter> find_adapter(std::span<const Adapter> adapters, const std
 /// The value of `framework` for which Paceline itself trains.
 inline constexpr const char* kPaceline = "paceline";
 
-/// The words by which Adapter::missing says that the framework is not installed.
+/// The text that Adapter::missing contains if the framework is not installed.
 inline constexpr std::string_view kNotInstalled = " is not installed here: ";
 
 }  // namespace paceline::cases

@@ -16,14 +16,14 @@ namespace paceline::cases {
 /// The network that is trained.
 struct Network {
   std::string model = "resnet50";
-  int image_size = 0;            // 0: the model's own
-  int classes = 0;               // 0: the model's own
+  int image_size = 0;            // side of the images in pixels; 0: the model's own
+  int classes = 0;               // number of classes; 0: the model's own
   int sequence_length = 0;       // tokens; 0: the model's own
   bool as_original = false;      // reproduces the original benchmark's behavior
   std::string start = "random";  // initial weights: random, or formula (formula.h)
   std::string dtype = "fp32";    // fp32, bf16, amp
   bool channels_last = false;
-  bool compiled = false;  // whether the framework's compiler is used
+  bool compiled = false;  // whether the framework's compiler (such as torch.compile) is used
 
   bool has_tables() const { return model == "hybrid" || model == "dlrm"; }
 
@@ -40,7 +40,8 @@ struct Training {
   double momentum = 0.9;
   double weight_decay = 1e-4;
   int lr_warmup = 0;           // number of first steps in which the rate grows linearly
-  std::string lr_decay{};      // "0.1@200+300"; empty: none
+  std::string lr_decay{};      // learning rate schedule, "0.1@200+300": times 0.1 at steps 200 and
+                               // 300; empty: none
   double clip_norm = 0;        // largest norm of the whole gradient; 0: no limit
   int average_buffers = 0;     // steps between averages of BatchNorm statistics; 0: never
   std::string data{};          // data set; empty: one synthetic batch
@@ -67,7 +68,7 @@ struct Tables {
   bool operator==(const Tables&) const = default;
 };
 
-/// What is communicated between ranks, and by which library.
+/// What ranks communicate (the strategy, by which bucket size), and over which library and link.
 struct Exchange {
   std::string strategy = "fusion";  // canonical text: docs/strategies.md
   double bucket_mb = 25;            // largest size of a bucket in MiB, as in PyTorch
@@ -80,9 +81,10 @@ struct Exchange {
 /// The hosts and devices that the ranks run on.
 struct Machine {
   int ranks = 1;
-  std::vector<int> ranks_per_host;           // empty: as the ranks are started
+  std::vector<int> ranks_per_host;           // empty: as the launcher placed the ranks
   std::string device = "cpu";                // cpu, cuda
-  int threads = 0;                           // threads per rank; 0: cores / ranks of largest case
+  int threads = 0;                           // threads per rank; 0: the host's cores divided by the
+                                             // ranks of the largest case
   std::string replay{};                      // profile whose layer times replace computation
   double stretch = 1;                        // factor by which link and replay are slowed down
   std::map<std::string, std::string> env{};  // environment variables that the case sets
@@ -95,8 +97,8 @@ struct Machine {
 
 /// How many steps are run, and which of them are measured.
 struct Window {
-  int warmup = 5;               // steps before the measured ones
-  int steps = 10;               // measured steps
+  int warmup = 5;               // number of steps before the measured ones
+  int steps = 10;               // number of measured steps
   bool sync_each_step = false;  // synchronizes the device after every step
 
   bool operator==(const Window&) const = default;
@@ -121,7 +123,7 @@ struct Program {
 
 /// Two cases are the same case when their `key()` is equal.
 struct Case : Network, Training, Tables, Exchange, Machine, Window, Program {
-  std::string label;     // "1M/2G"
+  std::string label;     // the case's name in tables, such as "1M/2G"
   bool discard = false;  // a warm-up case: it runs, but is not recorded
   /// Why the case cannot run here, if that is not the user's mistake. Such a case is recorded with
   /// this reason.
@@ -145,7 +147,8 @@ struct Case : Network, Training, Tables, Exchange, Machine, Window, Program {
   /// "master". Empty in other jobs, and for ranks without a role.
   std::string role_of(int rank) const;
 
-  /// Canonical text of all fields that influence the result.
+  /// Canonical text of all fields that influence the result; two cases with equal text are the same
+  /// case.
   std::string key() const;
 
   bool operator==(const Case&) const = default;

@@ -22,8 +22,8 @@
 namespace paceline::cases {
 namespace {
 
-// Whether the network may be one that Paceline does not have: a command's network is unknown, and
-// an adapter may have networks of its own.
+// Whether the case may name a network that Paceline does not know: a command's network can be any,
+// and an adapter may have networks of its own.
 bool is_network_outside(const Case& c, const MachineFacts& m) {
   const auto adapter = find_adapter(m.adapters, c.framework);
   return !c.command.empty() || is_adapter_path(c.framework) || c.framework == kOwnNetwork ||

@@ -93,7 +93,7 @@ void check_replay(const RawValues& block);
 /// `where`, for a profile with 8-bit gradients, which no engine sums.
 void apply_profile(const std::string& where, Case& configuration);
 
-/// Which numbers of steps the user has set.
+/// Which of the two numbers of steps the user has set explicitly.
 struct UserSetSteps {
   bool warmup = false;
   bool measured = false;

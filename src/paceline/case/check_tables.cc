@@ -17,7 +17,7 @@
 namespace paceline::cases {
 namespace {
 
-// The number of values that one sample receives from all tables together.
+// Returns how many numbers one sample receives from the embedding tables: one row of each table.
 double values_per_sample(const Case& c) {
   return static_cast<double>(c.servers > 0 ? c.servers : c.trainers) * c.embedding_dim;
 }

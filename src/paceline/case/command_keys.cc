@@ -83,8 +83,8 @@ std::string unseen_key_message(const std::string& where, std::string_view key) {
       where, placeholder_of(key));
 }
 
-/// Throws UsageError if `python` or the batch size "max" is set, but the command does not see that
-/// key.
+/// Throws UsageError if the user sets `python` or the batch size "max" although the command does
+/// not see that key, so that the setting would have no effect.
 void check_keys_have_effect(const CommandCase& one) {
   const Case& c = one.given;
   for (const auto& [key, matters] :

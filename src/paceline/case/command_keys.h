@@ -19,7 +19,7 @@ namespace paceline::cases {
 // PACELINE_CASE. A value that the command does not see only describes the job: two cases with
 // different values of such a key would be the same job under two names.
 
-/// The keys that the environment variable PACELINE_CASE contains.
+/// Returns the keys whose values the environment variable PACELINE_CASE contains.
 const std::vector<std::string_view>& case_variable_keys();
 
 /// The values of the {placeholders} of a command, by name: those of every key of the case, and
@@ -42,13 +42,16 @@ struct CommandCase {
   std::map<std::string, std::string, std::less<>> where;
 };
 
-/// Throws UsageError if two cases of one command differ in a key that the command does not see, if
-/// another key has no effect because the command does not see it, or if `step_regex` is not a
+/// Throws UsageError in three cases: two cases of one command differ in a key that the command does
+/// not see; another key has no effect because the command does not see it; or `step_regex` is not a
 /// regular expression with at most one group.
 void check_command_keys(const std::vector<CommandCase>& cases);
 
-/// Marks as `unstated` the keys of a command's case that the user did not give and that the command
-/// does not see. `is_given` returns whether the user gave a key.
+/// Marks as `unstated` each key of a command's case whose value Paceline cannot know, because the
+/// user did not give it and the command does not see it. The record then has null there instead of
+/// Paceline's own default, which says nothing about the user's program. `is_given` returns whether
+/// the user gave a key. `gpu_visible`: this machine has a GPU; without one, the device is known to
+/// be the CPU.
 void forget_defaults(Case& c, const std::function<bool(std::string_view key)>& is_given,
                      bool gpu_visible);
 

@@ -25,7 +25,8 @@
 namespace paceline::cases {
 namespace {
 
-/// The largest value of `number`, a member or a function, over the cases; at least 1.
+/// Returns the maximum over the cases of `number`, which is a member or a function of a case; at
+/// least 1.
 int largest_of(const std::vector<Case>& cases, auto number) {
   int largest = 1;
   for (const Case& c : cases) {
@@ -216,7 +217,8 @@ class Expansion {
     }
     assign_key(key, given.text, given.where, c);
     if (key.name == "device") {
-      // Rows of embedding tables are looked up on the CPU only.
+      // With "auto", models with embedding tables run on the CPU, because rows are looked up only
+      // there.
       c.device = c.has_tables() && c.device == "auto" ? "cpu" : resolve_device(c.device, machine_);
     } else if (key.name == "engine") {
       c.engine = resolve_engine(c.engine, c.device, machine_);

@@ -37,7 +37,7 @@ inline constexpr const char* kMax = "max";  // the word by which users ask for t
 inline constexpr const char* kBatchMode = "batch_mode";
 inline constexpr const char* kBatchTried = "batch_sizes_tried";
 
-/// The largest number of ranks of any case.
+/// Returns the largest number of ranks that any case of the experiment has.
 int largest_world(const Experiment& experiment);
 
 /// The largest number of Paceline processes that any case needs.

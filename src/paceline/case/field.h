@@ -23,7 +23,7 @@
 
 namespace paceline::cases {
 
-/// Which part of a case a field belongs to.
+/// The part of a case (a base struct of Case), or the settings, that a field belongs to.
 enum class Part : std::uint8_t {
   kNetwork,
   kTraining,
@@ -67,19 +67,19 @@ struct JsonFieldOptions {
   int place = 90;  // position among the fields; ties: order of the table
   JsonForm form = JsonForm::kUnlessDefault;
   std::string_view name = {};  // JSON key, if it differs from Field::name
-  int minimum = 0;             // smallest value of an integer
+  int minimum = 0;             // smallest allowed value of an integer in JSON
   int unstated = 0;            // value of an integer that is not stated
 };
 
 struct Field {
   std::string_view name = {};     // "bucket_mb"; empty: users cannot set the field
-  std::string_view metavar = {};  // placeholder of the value in --help
+  std::string_view metavar = {};  // placeholder of the value in --help, such as N
   Member of;
   std::span<const std::string_view> allowed = {};  // empty: any
   double minimum = -std::numeric_limits<double>::infinity();
   double maximum = std::numeric_limits<double>::infinity();
   std::string_view fallback = {};  // default, if it differs from the initial value of the member
-  bool in_file = true;             // false: a flag only
+  bool in_file = true;             // false: the key is a flag only, not a key of experiment files
   char letter = 0;                 // letter of a short flag, as in -H
   std::string_view also = {};      // a second name of the flag
   bool in_key = true;              // it influences the result, so it is part of Case::key()
@@ -133,7 +133,7 @@ std::string default_text(const Field& key);
 /// 1", "one of cpu, cuda".
 std::string allowed_text(const Field& key);
 
-/// The value in the notation of files and flags.
+/// Returns the value as text, written as users write it in experiment files and flags.
 std::string text_of(const Value& value);
 
 /// Parses a text in that notation. `where` names its origin ("--ranks", "quick.toml:7: ranks").

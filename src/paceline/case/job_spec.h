@@ -19,7 +19,7 @@ struct OperationSweep {
   std::vector<std::string> operations;  // names of plan::kOperations
   std::vector<std::int64_t> sizes;      // payload bytes, ascending
   int ranks = 0;
-  int warmup = 3, iterations = 20;  // for each size
+  int warmup = 3, iterations = 20;  // numbers of operations for each size
   std::string fit;                  // file for the fitted alpha-beta models; empty: none
   std::string command;              // command line of this sweep, quoted for a shell
 };
@@ -35,7 +35,7 @@ struct JobSpec {
   bool is_only_case = false;                 // the whole run has this one case
 };
 
-/// The number of processes that run the job.
+/// Returns the number of Paceline processes that must be started for the job.
 int ranks_of(const JobSpec& job);
 
 /// The engines that Paceline itself uses in the job. An engine may be listed repeatedly.

@@ -26,8 +26,8 @@ std::string name_of(std::string_view flag) {
   return name;
 }
 
-/// The flags, at most two, that `flag` was most likely meant to be: those that begin with it, else
-/// the nearest ones.
+/// Returns at most two known flags that the user probably meant by `flag`: those that begin with
+/// it, else those with the smallest edit distance.
 std::vector<std::string> likely_flags(const std::string& flag,
                                       const std::vector<std::string>& known) {
   constexpr std::size_t kMost = 2;

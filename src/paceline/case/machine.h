@@ -15,15 +15,15 @@ struct MachineFacts {
   int cuda_devices = 0;      // visible GPUs
   bool native_bf16 = false;  // the CPU has bf16 instructions
   std::vector<std::string> models = {};
-  std::vector<std::string> engines = {};  // engines that were built in
+  std::vector<std::string> engines = {};  // communication libraries that were built in
   std::vector<Adapter> adapters = {};
   std::vector<int> ranks_per_host = {};  // of the ranks started together; empty: none were
 
   bool joined() const { return !ranks_per_host.empty(); }
   /// The number of ranks that were started together; 0 if none were.
   int world() const;
-  /// The largest number of ranks that can each have a core, or a GPU, of their own. If ranks were
-  /// started together, returns their number instead.
+  /// The largest number of ranks on this machine such that each has its own core, or with CUDA its
+  /// own GPU. If a launcher has started the ranks together, returns their number instead.
   int capacity(const std::string& device) const;
 };
 

@@ -9,7 +9,8 @@
 
 namespace paceline::cases {
 
-/// The strategy of cases that an external program performs.
+/// The value of `strategy` in cases that an external program runs; such a program synchronizes its
+/// gradients itself.
 inline constexpr const char* kExternalStrategy = "external";
 
 /// The framework of cases in which a strategy of Paceline trains the user's own network in Python.
@@ -19,10 +20,12 @@ inline constexpr const char* kOwnNetwork = "own-network";
 /// Whether the model is the user's own, given as MODULE:FACTORY.
 bool has_own_network(const Case& c);
 
-/// Whether an external program performs the case: an adapter (`framework`) or the user's `command`.
+/// Whether an external program runs the case instead of Paceline: an adapter (`framework`) or the
+/// user's `command`.
 bool runs_external_program(const Case& c);
 
-/// The performer of a case, as the user named it: the framework, "--command", or the strategy.
+/// Returns the name of what runs the case, for messages: the framework, "--command", or the
+/// strategy if Paceline itself runs it.
 std::string performer_of(const Case& c);
 
 /// Whether the external program starts its ranks itself, as torchrun does.

@@ -16,7 +16,8 @@ namespace {
 /// Parses `text` as a number of ranks. Throws UsageError that rejects any other text.
 int number_of(const std::string& text, const RawValue& ranks) {
   const Field& key = *find_key("ranks");
-  // An error names the whole value, which the user recognizes.
+  // An error must name the whole value that the user wrote, such as "max:8", not the part in
+  // `text`.
   const bool valid = number_from<int>(text).value_or(0) >= key.minimum;
   return std::get<int>(value_from(key, valid ? text : ranks.text, ranks.where));
 }

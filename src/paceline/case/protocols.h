@@ -10,12 +10,12 @@
 
 namespace paceline::cases {
 
-/// One row of the DDP benchmark for one model.
+/// One row of PyTorch's DDP benchmark for one model.
 struct ProtocolEntry {
-  std::string label;  // "1M/2G"
+  std::string label;  // the row's name in the benchmark's table, such as "1M/2G"
   int ranks = 1;
   bool alone = false;    // trains without communication
-  bool discard = false;  // a warm-up, which leaves no row
+  bool discard = false;  // whether this is a warm-up, whose result is not shown
 };
 
 /// The sweep of PyTorch's DDP benchmark on a world with these numbers of ranks per host: a

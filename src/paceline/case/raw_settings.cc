@@ -110,7 +110,7 @@ class Reader {
     return values;
   }
 
-  /// The tables [section.NAME] of a file, with their names.
+  /// Returns the tables [section.NAME] of a file, each with its NAME.
   std::vector<std::pair<std::string, const toml::table*>> tables_of(const toml::node& node) const {
     std::vector<std::pair<std::string, const toml::table*>> tables;
     if (const toml::table* sections = node.as_table()) {

@@ -25,11 +25,11 @@ using RawValues = std::map<std::string, std::vector<RawValue>, std::less<>>;
 struct RawSettings {
   std::string source;                   // path of the file; empty: the command line alone
   std::string section{};                // name in the file; empty: the part outside of sections
-  RawValues defaults{};                 // top level of the file
-  std::vector<RawValues> cases{};       // each [[case]]
-  std::optional<RawValues> sweep{};     // [sweep]
+  RawValues defaults{};                 // values at the top level of the file, for all cases
+  std::vector<RawValues> cases{};       // values of each table [[case]]
+  std::optional<RawValues> sweep{};     // values of the table [sweep]
   RawValues flags{};                    // of the command line; they override all others
-  std::vector<std::string> sections{};  // names of [section.NAME]
+  std::vector<std::string> sections{};  // names of all tables [section.NAME]
   bool by_size = false;                 // whether `section` was chosen for a small machine
 };
 
@@ -54,7 +54,9 @@ inline constexpr std::string_view kEnvPrefix = "env.";
 
 inline bool is_env_name(std::string_view name) { return name.starts_with(kEnvPrefix); }
 
-/// The raw values of flags --env NAME=VALUE,VALUE ..., by name with the prefix.
+/// Parses the values of the flag --env, each NAME=VALUE, or NAME=VALUE,VALUE,... for a sweep. The
+/// result has each variable's values under the variable's name with kEnvPrefix in front:
+/// "env.NAME".
 RawValues env_of_flags(const std::vector<std::string>& texts);
 
 /// Splits the texts of a flag into values. A comma separates values that sweep, except inside a

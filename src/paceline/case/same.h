@@ -9,11 +9,12 @@
 
 #include "paceline/case/field.h"
 
-// Comparison of cases by chosen fields.
+// Comparison of cases by chosen fields only, and texts that are equal exactly if those fields are.
 
 namespace paceline::cases {
 
-/// A selection of fields: a part of a case, `Part::kWindow`, or one member, `&Case::strategy`.
+/// Selects fields of a case: all fields of one part, such as `Part::kWindow`, or a single member,
+/// such as `&Case::strategy`.
 class FieldSelector {
  public:
   FieldSelector(Part part) : of_(part) {}
@@ -34,7 +35,7 @@ using Fields = std::initializer_list<FieldSelector>;
 /// Whether two cases agree in all fields that influence the results, leaving out the fields `but`.
 bool equal_except(const Case& a, const Case& b, Fields but);
 
-/// Whether two cases agree in the fields `in`.
+/// Whether two cases have equal values in the fields `in`.
 bool equal_in(const Case& a, const Case& b, Fields in);
 
 /// The first of the fields `in` in which two cases differ although both state it, or null.

@@ -91,7 +91,7 @@ plan::NetworkShape hybrid_shape(const EmbeddingJob& job) {
   return shape;
 }
 
-/// The layers of networks/embeddings.cc, which the same test compares.
+/// Describes the layers of networks/embeddings.cc; the same test compares it with the torch module.
 plan::NetworkShape dlrm_shape(const EmbeddingJob& job) {
   plan::NetworkShape shape;
   shape.model.name = "dlrm";

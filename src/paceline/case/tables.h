@@ -30,18 +30,19 @@ plan::OptimizerShape optimizer_of(const Case& configuration);
 std::unique_ptr<plan::Planner> planner_of(const strategies::EmbeddingJob& job,
                                           const strategies::StrategySpec& strategy);
 
-/// The memory that the plan of every rank takes, by rank.
+/// Returns the memory that each rank needs for the buffers of its plan, by rank.
 std::vector<strategies::PlanMemory> memory_of_ranks(const plan::Planner& planner,
                                                     plan::PlanInput input);
 
-/// The bytes that the ranks of each host take together. Ranks fill the hosts in order.
+/// Returns the memory of each host in bytes, summed over its ranks. Ranks fill the hosts in order.
 std::vector<std::int64_t> bytes_by_host(const std::vector<strategies::PlanMemory>& memory,
                                         const std::vector<int>& ranks_per_host);
 
-/// Returns, for each rank, its peak memory during `paceline run` of a case with embedding tables.
-/// It includes the rank's plan. For a trainer it also includes the plan without communication,
-/// which is measured alternately with the first, and that plan's parameters before they are moved
-/// into the plan's buffers. Throws UsageError if there is no plan.
+/// Returns an estimate of each rank's memory in `paceline run` of a case with embedding tables, by
+/// rank. It contains the buffers of the rank's plan. A trainer also holds a second plan, one
+/// without communication, whose steps are timed in turn with those of the first to find the cost of
+/// communication. It holds its parameters once more, as they are before they move into a plan's
+/// buffers. Throws UsageError if there is no plan.
 std::vector<strategies::PlanMemory> memory_of_run(const Case& configuration);
 
 }  // namespace paceline::cases

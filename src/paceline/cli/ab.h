@@ -31,7 +31,7 @@ class AbCommand {
 
   DiffFlags flags_;
   UntilFlags until_;
-  std::optional<int> runs_;  // 6 without --until
+  std::optional<int> runs_;  // value of --runs; absent: 6 runs unless --until is given
   double timeout_s_ = 3600;
   std::string out_;
   std::vector<std::string> prepare_, cleanup_;  // one value for both sides, or one for each

@@ -47,9 +47,9 @@ std::vector<std::string> notes_of(const cases::Case& priced, const cases::Case& 
   return notes;
 }
 
-/// Changes a row of the table into a case that runs on the described hosts. Its device is the kind
-/// for which the engine's costs hold. A replay runs on the CPU, where its ranks sleep instead of
-/// computing.
+/// Turns a row of the table of advice into a case that can run on the described hosts. Its device
+/// is the one for which the engine's costs hold. A case that replays a profile runs on the CPU,
+/// where its ranks sleep instead of computing.
 cases::Case runnable_case(cases::Case row, const JobFlags& job) {
   const plan::EngineTraits* priced = plan::find_engine_traits(row.engine);
   const plan::EngineTraits& engine = priced != nullptr ? *priced : plan::engine_for("cuda");
@@ -64,8 +64,9 @@ cases::Case runnable_case(cases::Case row, const JobFlags& job) {
   return row;
 }
 
-/// Throws UsageError if the figures lose more than the described links can take.  Strategies differ
-/// only in how they use the links, so nothing then says which is faster.
+/// Throws UsageError if the measured speeds make the fit assign improbable constants to the links,
+/// compared with the cluster's description. Strategies differ only in how they use the links, so
+/// such a fit does not tell which strategy is faster.
 void reject_unlikely(const predict::MeasuredFit& fit) {
   const auto& warnings = fit.warnings();
   const auto found = std::ranges::find(warnings, "unlikely-constant", &records::Warning::code);

@@ -26,7 +26,8 @@ class AdviseCommand {
 
   JobFlags job_;
   MeasuredFlags measured_;
-  std::optional<double> error_percent_;  // left out: the value of the error table
+  std::optional<double> error_percent_;  // value of --error; absent: the error comes from the table
+                                         // of published errors
   std::vector<double> bucket_mb_;
   std::string format_ = "table";
   bool any_update_ = false;

@@ -36,7 +36,7 @@ auto milliseconds(plan::Picoseconds Row::*member) {
   return [member](const Row& row) { return fmt::format("{:.2f}", milliseconds_of(row.*member)); };
 }
 
-/// Returns the remarks on a row: that its error bar is not validated, and cautions about
+/// Returns the remarks that a row shows: that its error bar was not validated, and warnings about
 /// convergence.
 std::string row_remarks_text(const predict::Advice& row) {
   std::vector<std::string_view> words;
@@ -92,7 +92,7 @@ std::string not_validated_text(std::span<const predict::Advice> rows) {
                                     largest ? "; the largest known error stands there" : "");
 }
 
-/// The meaning of the marks in the first `count` rows.
+/// Returns the legend of the marks that occur in the first `count` rows.
 std::string marks_legend(const predict::AdviceTable& table, std::size_t count) {
   const std::span rows = std::span(table.rows).first(count);
   return error_bars_legend(rows) + not_validated_text(rows);

@@ -153,7 +153,7 @@ std::vector<std::int64_t> CommCommand::sizes() const {
   return sizes_of(parse_size("--min", min_), parse_size("--max", max_), factor_);
 }
 
-/// Prints the predicted times of the operations.
+/// Prints the predicted times of the operations and measures nothing.
 int CommCommand::predict() const {
   if (!sweep_.fit.empty() || !settings_.records.empty() || !configuration_.link.empty()) {
     throw UsageError("--predict measures nothing; leave out --fit, --link and --records");

@@ -25,7 +25,8 @@
 namespace paceline::cli {
 namespace {
 
-/// The modelled time of one collective, and its measured time if there is one.
+/// The modelled time of one collective. If the collective was also measured, its measured time
+/// stands beside it.
 struct Row {
   plan::Pattern pattern{};
   int ranks = 0;
@@ -88,7 +89,7 @@ class ModelledTimes {
               .bytes = bytes,
               .seconds = predict::least_possible_s(call, cluster_)};
     }
-    // As `paceline predict` costs it.
+    // This is the time that `paceline predict` uses for the same call.
     const double priced_s = predict::collective_s(call, measured_, engine_.costs);
     Row row{.pattern = pattern,
             .ranks = ranks,

@@ -75,7 +75,7 @@ DiffFlags::Side side_of(const std::string& files, const std::string& flag,
           std::move(read.operations)};
 }
 
-// The values of --fail-on.
+// The allowed values of --fail-on, the kinds of results that make the exit code non-zero.
 constexpr const char* kRegression = "regression";
 constexpr const char* kChange = "change";
 constexpr const char* kUndecided = "undecided";

@@ -58,7 +58,7 @@ class DiffFlags {
   std::vector<std::string> fail_on_{"regression"};
 };
 
-/// `paceline diff BASE [TEST]`.
+/// `paceline diff BASE [TEST]`: compares the records of two sets of files, case by case.
 class DiffCommand {
  public:
   explicit DiffCommand(CLI::App& app);
@@ -69,7 +69,8 @@ class DiffCommand {
  private:
   DiffFlags flags_;
   std::string base_, test_;                         // files, separated by commas
-  std::vector<std::string> base_only_, test_only_;  // KEY=VALUE
+  std::vector<std::string> base_only_, test_only_;  // conditions KEY=VALUE that select records of
+                                                    // each side
   std::string step_time_ = "median";
 };
 

@@ -69,7 +69,8 @@ class CasePlans {
   std::string describe(const cases::Case& configuration, bool whole);
 
  private:
-  std::map<std::string, plan::ModelShape> shapes_;  // by text of network and replay
+  std::map<std::string, plan::ModelShape> shapes_;  // shapes traced before, by text of network and
+                                                    // replay
 };
 
 std::string CasePlans::describe(const cases::Case& c, bool whole) {
@@ -97,8 +98,8 @@ std::string CasePlans::describe(const cases::Case& c, bool whole) {
   }
   const auto planner = rank::add_traced_statistics_averaging(c, rank::planner_of(c, strategy));
   const plan::Setup setup = planner->setup(input);
-  // The plan of the first step after the warm-up is described, unless another step of the period
-  // sends more bytes; then the plan of that step.
+  // The described plan is that of the first step after the warm-up. If another step of the period
+  // sends more bytes, that step's plan is described instead.
   plan::CommPlan plan = planner->plan(input, setup, planner->variant(input, c.warmup));
   plan::Cost cost = plan::cost(setup, plan, input.rank);
   bool varies = false;

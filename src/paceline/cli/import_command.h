@@ -12,7 +12,7 @@ class App;
 
 namespace paceline::cli {
 
-/// `paceline import`: reads files of other programs as records.
+/// `paceline import`: converts logs of other programs to records, and prints or appends them.
 class ImportCommand {
  public:
   explicit ImportCommand(CLI::App& app);

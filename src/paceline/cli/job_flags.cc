@@ -149,7 +149,8 @@ JobFlags::JobFlags(CLI::App& app) {
   app.add_flag("--unfused", unfused_, "the optimizer launches kernels of its own for each tensor");
 }
 
-/// Sets model_ and second_profile_ from --model. A network in Python is profiled first.
+/// Sets model_ and second_profile_ from the values of --model. A network that is given as
+/// MODULE:FACTORY in Python is profiled first.
 void JobFlags::set_models() {
   if (models_.empty()) {
     return;
@@ -198,8 +199,8 @@ bool JobFlags::names_cluster() const {
   return !cluster_.file.empty() || !cluster_.hosts.empty() || !cluster_.hostfile.empty();
 }
 
-/// Uses the values of the job's records for keys that no flag gives. Throws UsageError if a flag
-/// contradicts the records.
+/// Fills the values that no flag gives from the case in the job's records. Throws UsageError if a
+/// flag contradicts the records.
 void JobFlags::put_recorded(const cases::Case& recorded, predict::PredictRequest& request) const {
   const auto check = [](const char* flag, const std::string& given, const std::string& measured) {
     if (!given.empty() && given != measured) {

@@ -109,7 +109,7 @@ std::string topologies_list() {
   return section("Topologies: graphs of ranks or of hosts", entries);
 }
 
-/// The names and summaries of a table.
+/// Returns the names and summaries of the rows of a table.
 std::vector<Entry> entries_of(const auto& rows) {
   std::vector<Entry> entries;
   for (const auto& row : rows) {

@@ -41,8 +41,8 @@ void reject_predicted(const std::string& file, const std::vector<records::RunRec
   }
 }
 
-/// Completes records with the keys that a value of --measured states beside their file's name.
-/// Throws UsageError if the records state another value.
+/// Copies the values that a --measured value states beside a file's name (such as the batch size)
+/// into the records of that file. Throws UsageError if the records state other values.
 void apply_stated_values(const predict::ParsedFigure& words,
                          std::vector<records::RunRecord>& records) {
   const predict::MeasuredFigure& figure = words.figure;

@@ -110,8 +110,8 @@ std::string knee_text(const predict::Scaling& scaling) {
   return text;
 }
 
-/// Returns how to make a measurement: the flag --measured that passes it to `paceline advise`, or
-/// the commands for a fit of the collectives.
+/// Returns what the user must type to make and use a measurement: the flag --measured that passes
+/// it to `paceline advise`, or the commands that fit the collectives.
 std::string measurement_text(const NextMeasurement& one) {
   return one.figure.empty()
              ? "paceline comm, paceline calibrate FILE -o mine.toml, then --cluster mine.toml"

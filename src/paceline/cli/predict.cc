@@ -255,7 +255,7 @@ PredictCommand::RequestedPredictions PredictCommand::requested_from_measurements
   return asked;
 }
 
-// This check is called before anything is simulated.
+// Called before anything is simulated, so that a mistake in the flags is reported at once.
 void PredictCommand::check_prediction_count(const RequestedPredictions& asked,
                                             const simulator::JobCache* jobs) const {
   const std::size_t cases = asked.worlds.size() * asked.strategies.size();

@@ -32,7 +32,7 @@ class PredictCommand {
   records::RunRecord record(simulator::JobCache& jobs) const;
 
  private:
-  /// A prediction and its printed text.
+  /// The prediction of one case, and the text that is printed for it.
   struct PredictionText {
     predict::Prediction prediction;
     std::string text;

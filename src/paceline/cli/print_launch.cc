@@ -33,7 +33,7 @@ std::vector<std::string> without(const std::string& flag, const std::vector<std:
   return rest;
 }
 
-/// The values of a flag; empty if it is left out.
+/// Returns the values that the user gave for a flag; empty if the flag is left out.
 std::vector<cases::RawValue> flag_values(const RawSettings& raw, std::string_view key) {
   const auto given = raw.flags.find(key);
   return given == raw.flags.end() ? std::vector<cases::RawValue>{} : given->second;
@@ -49,7 +49,8 @@ int most_ranks(const RawSettings& raw) {
   return numbers.empty() || std::ranges::min(numbers) < 1 ? 0 : std::ranges::max(numbers);
 }
 
-/// The number of ranks of each host; all hosts have equally many.
+/// Returns the number of ranks of each host. All hosts have the same number, because the launch
+/// line has one number for all.
 std::vector<int> hosts_of(const RawSettings& raw) {
   for (const char* flag : {"hosts", "hostfile"}) {
     if (!flag_values(raw, flag).empty()) {

@@ -18,8 +18,8 @@ bool is_same_file(const std::string& a, const std::string& b);
 /// ones.
 void reject_repeats(const std::vector<std::string>& files);
 
-/// The records of several files, in the order of the files. At most one of `records` and
-/// `operations` has elements.
+/// The records of several files, in the order of the files. The files hold either runs or
+/// operations, so at least one of `records` and `operations` is empty.
 struct FileRecords {
   std::vector<records::RunRecord> records;
   std::vector<std::size_t> file_of;  // for each record, the index of its file

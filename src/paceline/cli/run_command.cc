@@ -105,8 +105,8 @@ cases::JobSpec resolve_launched(const cases::RawSettings& raw, cases::JobSpec jo
   return job;
 }
 
-/// Returns a note that a dry run on a machine outside the cluster assumes the devices, engines and
-/// cores of this machine.
+/// Returns the note that a dry run prints if this machine is not a host of the cluster: the
+/// devices, engines and cores of this machine are assumed for the hosts.
 std::string note_on_hosts(const cluster::Cluster& cluster) {
   return fmt::format(
       "note: the first host is '{}', and this machine is '{}': devices, engines and cores are "
@@ -114,8 +114,9 @@ std::string note_on_hosts(const cluster::Cluster& cluster) {
       cluster.hosts.front().name, launch::host_name(), cluster.hosts.front().name);
 }
 
-/// Returns the number of cores if this machine alone, without a GPU, will run the job. Otherwise
-/// returns kSmallBelowCores, so that the machine does not count as small.
+/// Returns the number of cores of this machine if it alone, without a GPU, will run the job; by
+/// this number the experiment's small section is chosen. Otherwise returns kSmallBelowCores, which
+/// never selects the small section.
 int local_core_count(const cases::Settings& flags) {
   const bool elsewhere = !choice_of(flags).empty() || !flags.print_launch.empty() ||
                          !flags.virtual_time.empty() ||

@@ -17,7 +17,8 @@
 namespace paceline::cli {
 namespace {
 
-/// Returns the case of the experiment file that has the name of the network.
+/// Returns the default case of a network with embedding tables: the one in the experiment file of
+/// the network's name.
 cases::Case usual_case(const std::string& model) {
   const auto raw =
       cases::read_raw_settings(cases::find_experiment(model, cases::experiment_roots()));

@@ -28,7 +28,7 @@ class TableFlags {
   cases::Case configuration(const JobFlags& job) const;
 
  private:
-  /// The keys whose flags were given.
+  /// Returns the keys whose flags the user has given.
   std::vector<const cases::Field*> given() const;
 
   cases::Case tables_;

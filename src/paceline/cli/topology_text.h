@@ -8,13 +8,13 @@
 
 namespace paceline::cli {
 
-/// A graph, and the options of its description.
+/// A graph over ranks, and what its description should show.
 struct TopologyView {
   std::string name;
   const strategies::Topology& topology;  // graph over ranks
   strategies::GraphNodes nodes;
-  /// Whether the nodes of the graph are machines. Every rank then holds the mean of its machine,
-  /// and sends a part of it.
+  /// Whether the nodes of the graph are machines instead of ranks. Every rank then holds the mean
+  /// over its machine's ranks, and sends its part of that mean.
   bool of_machines = false;
   plan::Step most_steps = 8;  // most steps whose matrices are shown
 };

@@ -34,7 +34,7 @@ std::optional<double> seconds_from(std::string_view text) {
   return std::nullopt;
 }
 
-/// Limits of repeated runs: their number, or their time.
+/// The limit at which repeated runs end: their number, or their total time.
 struct Budget {
   std::optional<int> runs{};
   std::optional<std::chrono::milliseconds> time{};

@@ -11,11 +11,12 @@ class App;
 
 namespace paceline::cli {
 
-/// The flags `--until PERCENT` and `--budget RUNS|TIME`.
+/// The flags `--until PERCENT` and `--budget RUNS|TIME`, which repeat runs until their result is
+/// precise enough or the budget is spent.
 class UntilFlags {
  public:
-  /// `until` is the help text of --until. `runs` is the noun of what is repeated, such as "a case",
-  /// for the help text of --budget.
+  /// `until` is the help text of --until. `runs` names what is repeated, such as "a case"; the help
+  /// text of --budget contains it.
   UntilFlags(CLI::App& app, const std::string& until, const std::string& runs);
 
   /// Throws UsageError for invalid values, and for --budget alone.

@@ -29,7 +29,7 @@ struct ClusterHost {
   std::optional<std::int64_t> memory_bytes{};
 };
 
-/// The two ends that a link joins.
+/// What a link connects: hosts with each other, or the devices inside a host.
 enum class LinkScope : std::uint8_t {
   kHosts,   // the network
   kDevices  // the devices of one host: PCIe, NVLink, shared memory
@@ -63,8 +63,8 @@ struct LinkFit {
   std::string engine{};                 // one of kFitEngines; empty: unknown
   std::string device{};                 // cpu, cuda; empty: unknown
   std::vector<int> ranks_per_host{};    // in rank order; empty: unknown
-  // The smallest and the largest measured size, where the link's calibration states them; a file
-  // has them there.
+  // The smallest and the largest measured size in bytes. They are copied from the link's
+  // calibration; a cluster file has no such keys for a fit itself.
   std::int64_t from_bytes = 0, to_bytes = std::numeric_limits<std::int64_t>::max();
 };
 
@@ -72,17 +72,17 @@ struct LinkFit {
 /// that replace those of data/nccl_tuning.toml, the error of the model, and the range of the
 /// measured calls.
 struct LinkCalibration {
-  std::string engine;  // of kFitEngines
+  std::string engine;  // engine whose model is calibrated, one of kFitEngines
   // Constants of NCCL's model; empty where the measured times do not determine them.
-  std::optional<double> share{};          // achieved fraction of the link's rate
+  std::optional<double> share{};          // achieved fraction of the link's data-sheet rate
   std::optional<std::int64_t> base_ps{};  // base latency of a ring with LL, with the launch
   std::optional<std::int64_t> hop_ps{};   // latency of one hop of a ring with LL
   // `error_percent` is the error that nine of ten predicted times do not exceed, in percent of the
   // shorter of the predicted and the measured time.  `doubling_percent` is its increase per
   // doubling of the ranks.  Empty: unknown.
   std::optional<double> error_percent{}, doubling_percent{};
-  std::int64_t from_bytes = 0, to_bytes = 0;  // smallest and largest size
-  std::vector<int> ranks{};                   // numbers of ranks
+  std::int64_t from_bytes = 0, to_bytes = 0;  // smallest and largest measured size
+  std::vector<int> ranks{};                   // numbers of ranks that were measured
 };
 
 struct ClusterLink {
@@ -90,10 +90,10 @@ struct ClusterLink {
   LinkScope scope = LinkScope::kHosts;
   LinkSharing sharing = LinkSharing::kHost;
   double bytes_per_s = 0;       // each way; half duplex: both ways together
-  std::int64_t latency_ps = 0;  // one way
+  std::int64_t latency_ps = 0;  // time of a message in one direction
   bool full_duplex = true;      // false: both ways share the rate
-  double under_compute = 1;     // fraction of the rate left while devices compute
-  double decline = 0;           // collectives among H hosts get rate * (H / 2)^-decline
+  double under_compute = 1;     // fraction of the rate that is left while devices compute
+  double decline = 0;           // exponent d: a collective among H hosts gets rate * (H / 2)^-d
   std::vector<LinkFit> fits;
   std::optional<LinkCalibration> calibration{};
 };
@@ -108,17 +108,17 @@ struct DeviceThroughput {
 /// The speeds and sizes of one device, as far as they are known.
 struct ClusterDevice {
   std::string name;
-  std::optional<double> flops_per_s;         // in the precision of the training
-  std::optional<double> fp8_flops_per_s;     // in a precision of 8 bits
-  std::optional<double> memory_bytes_per_s;  // of the device's memory
+  std::optional<double> flops_per_s;         // peak rate in the number type of the training
+  std::optional<double> fp8_flops_per_s;     // peak rate in 8-bit floating point
+  std::optional<double> memory_bytes_per_s;  // rate of the device's memory
   std::optional<std::int64_t> memory_bytes;
-  double under_transfer = 1;  // fraction of its speed left while it communicates
+  double under_transfer = 1;  // fraction of its compute speed that is left while it communicates
   std::vector<DeviceThroughput> throughputs;
 };
 
 struct Cluster {
   std::string name;
-  std::string source;  // origin of the numbers
+  std::string source;  // origin of the numbers, such as a paper
   std::vector<ClusterHost> hosts;
   std::vector<ClusterLink> links;
   ClusterDevice device{};
@@ -126,7 +126,7 @@ struct Cluster {
   int slots() const;
   std::vector<int> slots_by_host() const;
 
-  /// Returns the link of a scope, or nullptr.
+  /// Returns the link between hosts or the link between devices; null if the cluster has none.
   const ClusterLink* link(LinkScope scope) const;
 };
 

@@ -222,7 +222,8 @@ bool same_or_empty(const std::string& fresh, const std::string& written) {
   return written.empty() || written == fresh;
 }
 
-// Whether `fresh` was measured under all conditions that `written` states.
+// Whether `fresh`, from a file under `collectives`, replaces `written`: it has the same operation
+// and ranks and was measured under all conditions that `written` states.
 bool replaces(const LinkFit& fresh, const LinkFit& written) {
   return fresh.operation == written.operation && fresh.ranks == written.ranks &&
          same_or_empty(fresh.engine, written.engine) &&

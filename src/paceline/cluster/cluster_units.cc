@@ -61,7 +61,7 @@ std::optional<double> prefix(std::string_view unit, std::string_view base) {
   return std::nullopt;
 }
 
-/// Returns the number of the text in the unit of `bases`; empty if the text has another unit.
+/// Returns the value of the text in the base unit of `bases`; nothing if the text has another unit.
 std::optional<double> scaled(std::string_view text, std::span<const Unit> bases) {
   const auto quantity = split(text);
   if (!quantity) {
@@ -79,8 +79,8 @@ std::optional<double> scaled(std::string_view text, std::span<const Unit> bases)
   throw UsageError(fmt::format("{} = '{}': {}", what, text, allowed));
 }
 
-/// Returns the number of the text in the unit of `bases`.  Throws UsageError unless it is above 0
-/// or, with `or_zero`, 0.
+/// Returns the value of the text in the base unit of `bases`. Throws UsageError unless it is above
+/// 0 or, with `or_zero`, at least 0.
 double magnitude(std::string_view what, std::string_view text, std::span<const Unit> bases,
                  bool or_zero, std::string_view allowed) {
   const auto value = scaled(text, bases);

@@ -16,14 +16,14 @@ struct KernelTime {
   plan::Picoseconds time = 0;
 };
 
-/// The times in which one core encodes and decodes a network's gradients; each is a median.
-/// `paceline profile --codecs` measures them.
+/// The times that one CPU core needs to encode and to decode a network's gradients with one codec;
+/// each is a median. `paceline profile --codecs` measures them.
 struct CodecTime {
   std::string codec;                     // with its options, as in a strategy
-  std::int64_t bytes = 0;                // size of the gradients
+  std::int64_t bytes = 0;                // size of the encoded gradients
   plan::Picoseconds copy{};              // memcpy of the gradients, measured in the same run
-  plan::Picoseconds encode{}, decode{};  // with two ranks
-  std::vector<KernelTime> kernels{};     // kernels of encoding and decoding
+  plan::Picoseconds encode{}, decode{};  // times if two ranks take part
+  std::vector<KernelTime> kernels{};     // times of the single kernels of encoding and decoding
 };
 
 }  // namespace paceline::cluster

@@ -10,7 +10,8 @@
 namespace paceline::cluster {
 namespace {
 
-/// Returns the rate, in bytes/s, per unit of weight on a link whose flows have the total `weight`.
+/// Returns the rate, in bytes/s, that a flow of weight kWeightOne gets on a link whose flows have
+/// the total weight `weight`.
 std::int64_t rate_per_unit_weight(std::int64_t bytes_per_s, std::int64_t weight) {
   return weight == 0 ? std::numeric_limits<std::int64_t>::max()
                      : std::max<std::int64_t>(1, bytes_per_s * kWeightOne / weight);
@@ -60,7 +61,7 @@ TransferCost cost_without_decline(const CollectiveCall& call, const Machine& mac
   return {};
 }
 
-/// Returns the number of members per device link.
+/// Returns how many members of a collective share one device link.
 std::int64_t members_per_device_link(const Group& group, const Machine& machine) {
   return machine.device.sharing == cluster::LinkSharing::kDevice ? 1 : group.ranks_on_fullest_host;
 }

@@ -60,19 +60,20 @@ TransferCost measured_cost(const CollectiveCall& call, const Machine& machine);
 std::int64_t device_ring_bytes_per_s(const Group& group, const Machine& machine);
 std::int64_t network_ring_bytes_per_s(const Group& group, const Machine& machine);
 
-/// The choice of NCCL's own model for a call.
+/// The algorithm and protocol that NCCL chooses for a call.
 struct NcclChoice {
   NcclAlgorithm algorithm{};
   NcclProtocol protocol{};
-  double model_us = 0;  // predicted microseconds; NCCL chooses the smallest
-  TransferCost cost{};  // expected cost, see cluster/nccl.cc
+  double model_us = 0;  // time in NCCL's model; NCCL chooses the pair with the smallest
+  TransferCost cost{};  // expected cost of the chosen pair, see cluster/nccl.cc
 };
 
 /// Returns the algorithm and protocol with the smallest time in NCCL's model.
 NcclChoice nccl_choice(const CollectiveCall& call, const Machine& machine);
 
-/// Returns whether collectives inside a host, or among several, are predicted by NCCL's model with
-/// a calibrated base latency.  Such a latency includes the launch from the host.
+/// Whether collectives (inside a host, or with `several_hosts` among hosts) are predicted by NCCL's
+/// model with a calibrated base latency. Such a latency includes the launch of the kernel from the
+/// host.
 bool launch_is_calibrated(bool several_hosts, const Machine& machine);
 
 /// Returns the cost of a message sent by ncclSend and ncclRecv.
@@ -107,7 +108,8 @@ constexpr std::int64_t log2_up(std::int64_t value) {
   return rounds;
 }
 
-/// Returns the cost of one hop if all members step together: the larger of the links' latencies.
+/// Returns the latency of one hop of a collective whose members all send at the same time: the
+/// larger latency of the links in use.
 inline plan::Picoseconds hop(const Group& group, const Machine& machine) {
   const plan::Picoseconds inside = group.ranks_on_fullest_host > 1 ? machine.device.latency : 0;
   const plan::Picoseconds outside = group.hosts > 1 ? machine.network.latency : 0;

@@ -17,7 +17,7 @@ namespace {
 constexpr auto kFile = "data/devices.toml";
 
 struct DataSheet {
-  std::vector<std::string> words;  // upper case
+  std::vector<std::string> words;  // words that identify the device's name, in upper case
   std::optional<double> memory_bytes_per_s;
 };
 

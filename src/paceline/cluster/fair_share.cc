@@ -63,7 +63,7 @@ FairShare::FlowId FairShare::start(plan::Picoseconds now, std::uint32_t owner, s
     touch(load.link);
   }
   if (loads.empty()) {
-    flow.rate = limit;  // the flow shares no link
+    flow.rate = limit;  // the flow crosses no link, so only its own limit counts
   }
   return id;
 }
@@ -116,7 +116,8 @@ const std::vector<FairShare::FlowId>& FairShare::share(plan::Picoseconds now) {
   return renewed_;
 }
 
-/// Collects all flows and links that are connected with `link` through shared flows.
+/// Collects the flows and links whose rates must be recalculated: all that are connected with
+/// `link` through shared flows.
 void FairShare::gather(std::uint32_t link) {
   join(link);
   part_links_.assign(1, link);
@@ -142,8 +143,8 @@ void FairShare::gather(std::uint32_t link) {
   std::ranges::sort(limited_, std::greater{});
 }
 
-/// Resets the sums that are needed to calculate the link's rates.  Returns false if they were
-/// already reset.
+/// Adds a link to the recalculation and resets its sums. Returns false if the link was already
+/// added.
 bool FairShare::join(std::uint32_t link) {
   Link& joined = links_[link];
   const bool fresh = joined.stamp != stamp_;
@@ -183,7 +184,8 @@ std::int64_t FairShare::next_level() {
   return level;
 }
 
-/// Raises all rates together; a flow that reaches its limit or a full link keeps that rate.
+/// Raises the rates of all collected flows together. A flow keeps the rate at which it reaches its
+/// own limit or at which one of its links is full.
 void FairShare::fill() {
   for (std::size_t left = part_flows_.size(); left > 0;) {
     const std::int64_t level = next_level();

@@ -32,7 +32,7 @@ class FairShare {
   using FlowId = std::uint32_t;
 
   struct Flow {
-    plan::Uint128 left = 0;  // bytes left to move, times 10^12
+    plan::Uint128 left = 0;  // bytes that remain to be moved, times 10^12
     std::int64_t rate = 0, limit = 0;
     plan::Picoseconds since = 0;  // the time at which `left` was updated
     std::uint32_t owner = 0;
@@ -65,12 +65,12 @@ class FairShare {
 
  private:
   struct Link {
-    std::int64_t capacity = 0;  // bytes per second
-    std::int64_t weight = 0;    // sum over all flows
-    // The following members are used while rates are calculated:
+    std::int64_t capacity = 0;  // rate of the link in bytes per second
+    std::int64_t weight = 0;    // sum of the weights of all flows over the link
+    // The following members are scratch values of the calculation of rates.
     std::int64_t used = 0;   // rates times weights of the flows that have a rate
     std::int64_t open = 0;   // sum of the weights of the flows that have no rate yet
-    std::int64_t share = 0;  // fair share of the rate, computed for the values of the next line
+    std::int64_t share = 0;  // fair share of the rate; valid for the values in the next line
     std::int64_t shared_used = -1, shared_open = 0, shared_capacity = 0;
     std::uint32_t stamp = 0;
     bool dirty = false;

@@ -10,7 +10,7 @@
 
 namespace paceline::cluster {
 
-/// A link in the notation of a flag: "1Gbit,50us".
+/// An emulated link as a flag states it, "1Gbit,50us": its rate and one-way latency.
 struct LinkSpec {
   double bytes_per_s = 0;
   std::int64_t latency_ns = 0;  // one way
@@ -20,7 +20,7 @@ struct LinkSpec {
 /// as in a cluster file.
 LinkSpec parse_link(const std::string& where, const std::string& text);
 
-/// Returns `spec` as on a machine that is `factor` times slower.
+/// Returns the link slowed down by `factor`: the rate is divided and the latency multiplied by it.
 LinkSpec stretched(const LinkSpec& spec, double factor);
 
 /// Returns the number of consecutive one-way latencies of a collective: 2(P-1) for all-reduce, P-1
@@ -31,7 +31,8 @@ int latency_count(plan::Pattern pattern, int world);
 /// 1 for an engine without traits (plan/engine_traits.h).
 std::int32_t concurrent_collectives_of(std::string_view engine);
 
-/// Returns the alpha-beta model, for planners, of `world` ranks that each have such a link.
+/// Returns an alpha-beta cost model from which planners compute the times of collectives among
+/// `world` ranks that each have such a link.
 plan::AlphaBeta alpha_beta_of(const LinkSpec& link, plan::Rank world);
 
 }  // namespace paceline::cluster

@@ -33,26 +33,28 @@ struct LinkModel {
   int links() const { return full_duplex ? 2 : 1; }
 };
 
-/// The fraction of a speed that is left while other work runs on the same rank; 1: nothing is lost.
+/// How much compute and communication of one rank slow each other down, as fractions of the speed
+/// that is left; 1: no slowdown.
 struct Interference {
-  double device_link_under_compute = 1;  // of the device link's rate
+  double device_link_under_compute = 1;  // fraction of the device link's rate
   double compute_under_transfer = 1;     // of the compute speed, while a transfer is in flight
 };
 
 /// Upper limits of Noise: sigma and the straggler's factor must be below these.
 inline constexpr double kMostNoise = 10, kMostStragglerFactor = 1e6;
 
-/// How compute times differ between ranks and steps.  It is a pure function of seed, rank and step.
+/// Models how compute times differ between ranks and steps. The factors are a pure function of
+/// seed, rank and step.
 struct Noise {
   std::uint64_t seed = 0;
   double sigma = 0;                  // of the log-normal factor with median 1, per rank and step
-  double straggler_probability = 0;  // per rank and step
-  double straggler_factor = 1;       // at least 1
+  double straggler_probability = 0;  // for each rank in each step
+  double straggler_factor = 1;       // factor on the compute time of a straggler; at least 1
 
   bool any() const { return sigma > 0 || straggler_probability > 0; }
 };
 
-/// The algorithm by which an engine performs collectives.
+/// The algorithm by which an engine is assumed to perform collectives.
 enum class Algorithm : std::uint8_t {
   kRing,
   kTree,
@@ -69,8 +71,8 @@ constexpr bool uses_nccl_model(Algorithm algorithm) {
 struct NcclTuning;  // cluster/nccl_tuning.h
 
 struct Machine {
-  LinkModel device;   // between the devices of a host
-  LinkModel network;  // between hosts
+  LinkModel device;   // link between the devices of a host
+  LinkModel network;  // link between hosts
   /// Whether ranks that are only servers have device links.  If not, their data is in their host's
   /// memory.
   bool servers_have_links = false;
@@ -131,7 +133,7 @@ struct SoftwareCosts {
   plan::Picoseconds collective = 0, collective_per_rank = 0;
   plan::Picoseconds collective_under_compute = 0;
 
-  /// Time added to each message.
+  /// Time added to each message, in addition to the time on the link.
   plan::Picoseconds message = 0;
 
   /// The number of collectives that a communicator performs at a time, in its order; 1 for NCCL's

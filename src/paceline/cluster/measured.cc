@@ -95,8 +95,8 @@ Group measured_group(const LinkFit& fit, const Group& group) {
           .ranks_on_fullest_host = std::min(group.ranks_on_fullest_host, fit.ranks)};
 }
 
-/// Returns the ratio of the call's time to the time of `bytes` among the fit's ranks, both by the
-/// model that predicts collectives without a fit.
+/// Returns the ratio of the call's time to the time of `bytes` bytes among the ranks of the fit.
+/// Both times are those of the model that predicts collectives without a fit.
 double model_ratio(const CollectiveCall& call, const LinkFit& fit, std::int64_t bytes,
                    const Machine& machine) {
   if (fit.ranks == call.group.ranks && bytes == call.bytes) {
@@ -112,12 +112,13 @@ double model_ratio(const CollectiveCall& call, const LinkFit& fit, std::int64_t 
   return measured > 0 ? time(call.bytes, call.group) / measured : 1;
 }
 
-/// The alpha and the beta term of a time, in picoseconds.
+/// The two terms of the time t = alpha + beta S, in picoseconds.
 struct Terms {
   double start = 0, transfer = 0;
 };
 
-/// Returns the call's time by a fit; the model gives the ratio to other ranks and sizes.
+/// Returns the call's time by one fit. Other numbers of ranks and other sizes than measured are
+/// scaled by the ratio of the model's times.
 Terms terms_of(const CollectiveCall& call, const LinkFit& fit, const Machine& machine) {
   const std::int64_t bytes = std::clamp(call.bytes, fit.from_bytes, fit.to_bytes);
   const plan::AlphaBetaPiece& piece = piece_of(fit, bytes);
@@ -148,8 +149,9 @@ Terms measured_terms(const CollectiveCall& call, const LinkFit& nearest, const M
           .transfer = std::lerp(low.transfer, high.transfer, share)};
 }
 
-/// Returns the largest weight, at most kWeightOne and a multiple of `step`, with which a link does
-/// not hold a flow below `limit` bytes/s, if it carries a flow of weight kWeightOne at `rate`.
+/// Returns the largest weight that a flow may have on a link and still reach `limit` bytes/s. The
+/// link gives a flow of weight kWeightOne `rate` bytes/s. The weight is at most kWeightOne and a
+/// multiple of `step`.
 std::int64_t weight_at_limit(std::int64_t rate, std::int64_t limit, std::int64_t step) {
   const auto weight = std::min<plan::Int128>(kWeightOne, plan::Int128{kWeightOne} * rate / limit);
   return static_cast<std::int64_t>(weight) / step * step;

@@ -19,21 +19,23 @@ using Proto = NcclProtocol;
 
 constexpr double kGiga = 1e9;
 
-/// The inputs of NCCL's model and of the expected time.  Rates are in GB/s.
+/// The inputs of NCCL's model for one call. The same model gives NCCL's choice and the expected
+/// time. Rates are in GB/s.
 struct ModelInputs {
   const NcclTuning& tuning;
   const CollectiveCall& call;
   NcclLink device, network;  // constants by which NCCL chooses, or those of the expected time
   double ranks, hosts;       // numbers of members and of hosts
-  double local;              // members per host: NCCL chooses by the mean, time has the fullest
+  double local;              // members per host: the mean for NCCL's choice, the fullest host's for
+                             // the expected time
   double inside, across;     // achieved rates inside a host, and between hosts
   std::size_t nodes_index;   // index of RatesByNodes
-  bool chooses;              // whether NCCL's choice is computed, not the expected time
+  bool chooses;              // true: computes NCCL's choice; false: the expected time
 
   double bytes() const { return static_cast<double>(call.bytes); }
   bool all_reduce() const { return call.pattern == Pattern::kAllReduce; }
   bool one_host() const { return call.group.hosts == 1; }
-  /// The rate of a ring.
+  /// Returns the rate in GB/s of a ring in this collective.
   double bus() const {
     if (one_host()) {
       return inside;
@@ -44,7 +46,7 @@ struct ModelInputs {
   double channels_rate_gb_per_s(const RatesByNodes& rate) const {
     return tuning.channels * rate[nodes_index];
   }
-  /// The number of hops of a ring.
+  /// Returns the number of hops of a ring for this collective.
   double hops() const { return (all_reduce() ? 2 : 1) * (ranks - 1); }
   /// The number of steps by which NCCL computes the rate of a ring.
   double steps() const { return call.pattern == Pattern::kBroadcast ? ranks : hops(); }
@@ -121,7 +123,7 @@ double ring_us(const ModelInputs& fabric, Proto protocol) {
   return us;
 }
 
-/// Returns the latency in NCCL's model, in microseconds.
+/// Returns the latency of the whole collective in NCCL's model, in microseconds.
 double latency_us(const ModelInputs& fabric, Algo algorithm, Proto protocol) {
   const double inside = adjusted_device_hop_us(fabric, algorithm, protocol);
   const double between =
@@ -194,7 +196,8 @@ double nvls_gb_per_s(const ModelInputs& fabric, Algo algorithm) {
                    channels * fabric.tuning.nvls_tree[fabric.nodes_index]});
 }
 
-/// Returns the rate of the payload in NCCL's model, in GB/s.
+/// Returns the rate in NCCL's model, in GB/s, at which the payload (not the bytes on the wire)
+/// moves.
 double payload_gb_per_s(const ModelInputs& fabric, Algo algorithm, Proto protocol) {
   const double of_steps = fabric.ranks / fabric.steps();
   switch (algorithm) {

@@ -17,17 +17,17 @@ namespace paceline::cluster {
 namespace {
 
 constexpr auto kTuningFile = "data/nccl_tuning.toml";
-constexpr std::int64_t kHop = 2'000'000;  // ps, in NCCL's constants
+constexpr std::int64_t kHop = 2'000'000;  // ps; hop latency that NCCL's constants contain
 constexpr std::int64_t kSocketHop = 10'000'000;
-// The keys of kNcclAlgorithms and kNcclProtocols, in their order.
+// The names of kNcclAlgorithms and kNcclProtocols in the tuning file, in their order.
 constexpr std::array<std::string_view, kNcclAlgorithms.size()> kAlgorithms{
     "ring", "tree", "nvls", "nvls_tree", "collnet_direct", "collnet_chain"};
 constexpr std::array<std::string_view, kNcclProtocols.size()> kProtocols{"ll", "ll128", "simple"};
 
 struct Generation {
-  std::vector<std::string> devices, nvlink_devices;  // parts of their names
-  double nvlink = 0;                                 // GB/s of a device
-  int nvlinks = 0;                                   // of a device
+  std::vector<std::string> devices, nvlink_devices;  // words in the names of such devices
+  double nvlink = 0;                                 // NVLink rate of one device, GB/s
+  int nvlinks = 0;                                   // number of NVLinks of one device
   double nvlink_share = 1;
   NcclTuning tuning;
 };
@@ -160,8 +160,8 @@ NcclLink link_named(std::string_view name, const ClusterLink& link) {
   return found;
 }
 
-/// Returns the constants of NCCL's model on a link after calibration; `own` has those before it.
-/// `hop_us` and `base_us` are the model's constants of a ring with LL.
+/// Returns the link's constants in NCCL's model after calibration; `own` has the constants before
+/// it. `hop_us` and `base_us` are the model's latencies of a ring with protocol LL.
 std::optional<NcclLink> calibrated_link(const ClusterLink& link, NcclLink own, double hop_us,
                                         double base_us) {
   constexpr double kMicroseconds = 1e-6;

@@ -31,18 +31,18 @@ enum class NcclProtocol : std::uint8_t { kLl, kLl128, kSimple };
 inline constexpr std::array kNcclProtocols{NcclProtocol::kLl, NcclProtocol::kLl128,
                                            NcclProtocol::kSimple};
 
-inline constexpr double kPcie5BytesPerSecond = 64e9;  // each way, of 16 lanes
+inline constexpr double kPcie5BytesPerSecond = 64e9;  // in each direction, with 16 lanes
 
-/// Times in microseconds by algorithm and protocol.
+/// Times in microseconds, indexed by NcclAlgorithm and NcclProtocol.
 using NcclTimes = std::array<std::array<double, 3>, kNcclAlgorithms.size()>;
 
-/// Rates in GB/s on 1, 2, and more nodes.
+/// Rates in GB/s: for 1 node, for 2 nodes, and for more nodes.
 using RatesByNodes = std::array<double, 3>;
 
-/// The constants of one link in NCCL's model that differ from the data sheet or from NCCL's
+/// The constants of one link in NCCL's model by which it differs from the data sheet or from NCCL's
 /// defaults.
 struct NcclLink {
-  double share = 1;     // achieved fraction of the link's rate
+  double share = 1;     // achieved fraction of the link's data-sheet rate
   double extra_us = 0;  // microseconds per hop, in addition to NCCL's own constant
   /// Microseconds in addition to NCCL's own base latency, which contain the launch from the host.
   /// Empty: not calibrated.
@@ -50,12 +50,13 @@ struct NcclLink {
 };
 
 struct NcclTuning {
-  std::string generation;  // of data/nccl_tuning.toml
+  std::string generation;  // name of the GPU generation in data/nccl_tuning.toml
   bool known = true;       // whether the generation follows from the device's name
   bool nvlink = true;      // whether NVLink joins the devices of a host; else PCIe does
   bool ll128 = true;       // whether NCCL uses LL128 on these links
   NcclTimes base_us{}, device_hop_us{}, network_hop_us{};
-  std::array<std::vector<double>, 3> tree_correction;  // by protocol
+  std::array<std::vector<double>, 3> tree_correction;  // factors on the rate of trees, by protocol
+                                                       // and size
   RatesByNodes ll_rate{}, ring_ll128{}, tree_ll128{}, tree{}, nvls_tree{};
   double plateau = 1;  // factor on the latency of large rings between nodes
   int channels = 1;
@@ -80,7 +81,7 @@ struct NcclModelError {
   /// The 90th percentile of |log(predicted time / published time)|, for calls below 2 MiB and for
   /// calls of at least 2 MiB.
   double below_2_mib = 0, from_2_mib = 0;
-  // The published calls: smallest and largest size, ranks.
+  // The smallest and the largest size, and the numbers of ranks, of the published calls.
   std::int64_t from_bytes = 0, to_bytes = 0;
   int least_ranks = 0, most_ranks = 0;
 
@@ -91,7 +92,7 @@ struct NcclModelError {
   }
 };
 
-/// Returns the error that data/nccl_tuning.toml states.
+/// Returns the error of NCCL's model that data/nccl_tuning.toml states.
 const NcclModelError& nccl_model_error(bool several_hosts);
 
 /// The tuning of a cluster's GPUs and links:

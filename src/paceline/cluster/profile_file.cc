@@ -164,7 +164,7 @@ class Reader {
   std::map<std::string, plan::ParameterId> parameter_of_;
 };
 
-// Converts exactly: a double represents every picosecond of a day.
+// The conversion is exact: a double represents every picosecond of a day.
 double microseconds_of(plan::Picoseconds time) { return static_cast<double>(time) / 1e6; }
 
 OrderedJson modules_of(const ProfiledModel& profiled) {

@@ -20,7 +20,7 @@ namespace paceline::cluster {
 struct ProfiledModel {
   plan::ModelShape model;
   plan::LayerProfile profile;
-  int batch_size = 1;                         // examples of the one micro-batch
+  int batch_size = 1;                         // examples in the micro-batch that was timed
   std::string device{};                       // cpu, cuda
   std::optional<plan::Picoseconds> update{};  // time of one update of all parameters
   std::optional<std::int64_t> memory{};       // peak memory of a step, in bytes

@@ -44,7 +44,7 @@ void SharedLink::advance(Ticks now) {
   }
 }
 
-/// Handles everything that happens at now_.
+/// Handles all events at time now_: transfers, start-ups and operations that end.
 void SharedLink::handle_events() {
   std::vector<Operation> flowed;
   for (const auto& [operation, flow] : flowing_) {

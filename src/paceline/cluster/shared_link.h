@@ -31,7 +31,7 @@ class SharedLink {
   Lane add_lane(std::int32_t most);
 
   struct Demand {
-    Ticks before = 0;  // start-up time
+    Ticks before = 0;  // start-up time before the work flows
     std::int64_t work = 0;
   };
   Operation add(Ticks now, Lane lane, const Demand& demand);
@@ -39,7 +39,7 @@ class SharedLink {
   /// Returns when an operation next changes its state; nothing if no operation is left.
   std::optional<Ticks> next_event() const;
 
-  /// Advances the time to `now`.
+  /// Advances the simulated time to `now`.
   void advance(Ticks now);
 
   struct Ended {

@@ -36,7 +36,7 @@ inline toml::table parse_toml(std::string_view text, const std::string& path) {
   }
 }
 
-/// One table of the file.
+/// One table of a TOML file, with functions that read and check the values of its keys.
 class Section {
  public:
   /// `keys`, separated by blanks, are the keys that the table may have; empty: any key.

@@ -20,8 +20,8 @@ struct Operation {
 
   std::string_view name;  // used in errors
   Kind kind = Kind::kCollective;
-  plan::Pattern pattern{};  // only of a collective
-  int peer = 0, tag = 0;    // only of a message
+  plan::Pattern pattern{};  // only if the operation is a collective
+  int peer = 0, tag = 0;    // only if the operation is a message
   /// The tensors of the longer side (input or output); their bytes are the payload.
   std::vector<at::Tensor> payload;
   std::vector<at::Tensor> others{};  // the tensors of the shorter side, if they are separate

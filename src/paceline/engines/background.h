@@ -24,9 +24,10 @@ auto run_in_background(Work work) {
   return end;
 }
 
-/// Waits for the result of `end`, to which other ranks contribute, and returns it.  Meanwhile calls
-/// `idle` several times a second, which shows that the calling thread does not hang.  Throws
-/// WorldError after `timeout`; its text begins with `what`, unless that is empty.
+/// Waits for the result of `end`, to which other ranks contribute, and returns it. While it waits,
+/// it calls `idle` several times a second; `idle` usually sends the heartbeat that shows that this
+/// thread does not hang. Throws WorldError after `timeout`; its text begins with `what`, unless
+/// that is empty.
 template <class Future>
 auto get_within(Future end, std::chrono::milliseconds timeout, const std::function<void()>& idle,
                 const std::string& what = "") {

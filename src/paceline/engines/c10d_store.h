@@ -29,7 +29,7 @@ std::shared_ptr<C10dStore> with_prefix(const C10dStore& store, const std::string
 /// exclude each other, so a call that waits for a key would delay the heartbeat.
 std::shared_ptr<launch::KeyValueStore> key_value_store_of(std::shared_ptr<C10dStore> store);
 
-/// These functions implement launch::OpenStore and launch::ServeStore.
+/// The implementations of launch::OpenStore and launch::ServeStore over c10d's store.
 std::shared_ptr<launch::KeyValueStore> open_key_value_store(const launch::Launch& launch,
                                                             Milliseconds timeout);
 std::shared_ptr<launch::KeyValueStore> serve_key_value_store(const std::string& job, int listening,

@@ -7,7 +7,7 @@
 
 namespace paceline::engines {
 
-/// A collective from its call to its completion; times are of the monotonic clock.
+/// When a collective was called and when it completed, by the monotonic clock.
 struct CollectiveSpan {
   plan::Pattern pattern = plan::Pattern::kAllReduce;
   std::int64_t payload_bytes = 0;

@@ -23,10 +23,10 @@ namespace paceline::engines {
 
 class Link;  // engines/link.h
 
-/// One connected communicator of an engine.  One thread at a time makes calls, in the same order on
-/// every member.  Every tensor must be contiguous (else WorldError), because Gloo silently corrupts
-/// strided tensors.  A work's wait() throws the engine's own exception; engines/failure.h turns
-/// that into a sentence.
+/// One connected communicator of an engine. Only one thread at a time may call it, and every member
+/// must make the same calls in the same order. Every tensor must be contiguous (else WorldError),
+/// because Gloo silently corrupts strided tensors. The wait() of a returned work throws the
+/// engine's own exception; engines/failure.h turns it into a sentence.
 ///
 /// kMean is the engine's sum, divided once by the number of members in the tensor's type; for
 /// integers it throws UsageError.
@@ -39,7 +39,7 @@ class Channel {
 
   using Work = c10::intrusive_ptr<c10d::Work>;
 
-  /// Reduces in place.
+  /// Reduces `values` in place over all members.
   virtual Work all_reduce(const at::Tensor& values, plan::Reduce reduce) = 0;
   /// `out` receives this rank's part of the reduced `in`: 1/P of its elements.
   virtual Work reduce_scatter(const at::Tensor& in, const at::Tensor& out, plan::Reduce reduce) = 0;
@@ -61,7 +61,8 @@ class Channel {
 
   /// Sets the step of the plan to which later calls belong.
   virtual void set_step(plan::Step /*step*/) {}
-  /// From now on, operations of steps from `first` on are also booked in counted().
+  /// From now on also counts the operations of steps from `first` on in a second ledger, which
+  /// counted() returns.
   virtual void count_from(plan::Step /*first*/) {}
   virtual Ledger counted() const { return {}; }
 
@@ -79,9 +80,9 @@ struct ChannelSpec {
   std::string name;  // unique within the job; prefixes the store's keys
   c10::intrusive_ptr<c10d::Store> store;
   int rank = 0;                                // this rank's index among the members
-  int world = 1;                               // number of members
+  int world = 1;                               // number of members of the channel
   plan::Members members{};                     // ranks of the job; empty: its first `world`
-  std::chrono::milliseconds timeout{180'000};  // for connecting with all other members
+  std::chrono::milliseconds timeout{180'000};  // limit for connecting with all other members
   /// Called several times a second while the engine connects and waits for the other members; an
   /// exception that it throws ends the wait.
   std::function<void()> idle{};
@@ -107,7 +108,7 @@ class Engine {
   /// ChannelSpec.
   virtual void start(std::chrono::milliseconds /*timeout*/,
                      const std::function<void()>& /*idle*/ = {}) {}
-  /// All members must call it.  Throws WorldError after `spec.timeout`.
+  /// Connects a channel. All members must call it. Throws WorldError after `spec.timeout`.
   virtual std::unique_ptr<Channel> connect(const ChannelSpec& spec) = 0;
 };
 

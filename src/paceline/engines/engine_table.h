@@ -11,7 +11,7 @@ namespace paceline::engines {
 
 class Engine;  // engines/engine.h
 
-/// The row of an engine in the table of engines.
+/// An engine's row in the table of engines.
 struct EngineInfo : plan::EngineTraits {
   bool built = true;  // if false, `make` throws UsageError
   std::unique_ptr<Engine> (*make)();

@@ -39,7 +39,7 @@ const char* first_in(const std::string& text, const Needles& needles) {
   return nullptr;
 }
 
-// Removes the engine's "[file:line] " and Gloo's debugging advice.
+// Returns the text without the engine's "[file:line] " and without Gloo's debugging advice.
 std::string plain(const std::string& text) {
   static const std::regex place(R"(\[/[^\]]*:[0-9]+\] )");
   const std::string shorter = std::regex_replace(text, place, "");

@@ -7,10 +7,10 @@
 
 namespace paceline::engines {
 
-/// The bytes that one rank put on the wire.  They are booked when a call enters the engine, by the
-/// closed forms of plan/wire_bytes.h (all-reduce 2(P-1)/P S, ...).
+/// Counts the bytes that one rank sends. They are added when a call enters the engine, computed by
+/// the closed forms of plan/wire_bytes.h (all-reduce 2(P-1)/P S, ...).
 struct Ledger {
-  std::map<std::string, std::int64_t> bytes;  // keyed by plan::name_of(pattern)
+  std::map<std::string, std::int64_t> bytes;  // bytes sent, by plan::name_of(pattern)
   std::map<std::string, std::int64_t> calls;
   std::int64_t total_bytes() const;
   std::int64_t total_calls() const;

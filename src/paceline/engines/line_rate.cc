@@ -39,7 +39,8 @@ Descriptor opened(int socket) {
   return Descriptor(socket);
 }
 
-// Sends until the time is over, then closes the connection, which ends the stream for the receiver.
+// Sends bytes until the time is over, then closes the connection, by which the receiver sees the
+// end of the stream.
 void send_stream(const std::string& address, milliseconds timeout) {
   const auto colon = address.rfind(':');
   sockaddr_in peer{};

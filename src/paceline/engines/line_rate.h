@@ -9,10 +9,10 @@
 
 namespace paceline::engines {
 
-/// Measures the rate of the line between two neighboring ranks, in bytes per second: one TCP
-/// connection, in one direction, without other traffic of this job.  The two are the first ranks r
-/// and r+1 on different hosts, else 0 and 1. The rate is that of the fastest of several sections of
-/// the stream, so it is the highest rate that the line carried, not the average.
+/// Measures how many bytes per second one TCP connection between two ranks moves, in one direction
+/// and without other traffic of this job. The two are the first ranks r and r+1 on different hosts,
+/// else ranks 0 and 1. The rate is that of the fastest of several sections of the stream, so it is
+/// the highest rate that the network carried, not the average.
 ///
 /// All ranks of a world of at least two must call it; all get the result.  The stream uses
 /// `interface`.  Throws WorldError if a connection fails or moves no bytes for `timeout`.

@@ -18,8 +18,8 @@
 
 namespace paceline::engines {
 
-/// A name of an operation that is the same on all of its members: the communicator, and the number
-/// of operations that were issued there before.
+/// Identifies an operation by a name that is the same on all of its members: the communicator, and
+/// the number of operations issued on it before.
 struct LinkedOperationKey {
   std::string channel;
   std::int64_t index = 0;
@@ -28,22 +28,22 @@ struct LinkedOperationKey {
   auto operator<=>(const LinkedOperationKey&) const = default;
 };
 
-/// Times of an operation behind a link, on this rank's clock: when it was issued, when the link
-/// would have delivered it, and when the engine had actually done it.
+/// Times of an operation on an emulated link, on this rank's clock: when it was issued, when the
+/// link would have delivered it, and when the engine completed it.
 struct LinkedOperation {
   LinkedOperationKey name;
   std::int64_t issued_ns = 0, modelled_ns = 0, engine_ns = 0;
 
-  /// Negative if the engine was slower than the link.
+  /// By how much earlier the engine was done than the link; negative if the engine was slower.
   std::int64_t slack_ns() const { return modelled_ns - engine_ns; }
 };
 
 /// A rank's emulated link: an operation ends when the engine has done it and the link would have
 /// delivered it, whichever is later.
 ///
-/// A rank's emulated time of an operation starts when this rank issues it.  If ranks issue it at
-/// different times, the rank that issues last sees the true end.  The others may see the end
-/// earlier, at most by the time by which they issued earlier.
+/// The emulated time of an operation on a rank starts when this rank issues it. If ranks issue it
+/// at different times, the rank that issues last sees the correct end. The other ranks may see an
+/// end that is too early, at most by the time by which they issued earlier.
 class Link {
  public:
   using Now = std::function<std::int64_t()>;
@@ -76,7 +76,7 @@ class Link {
     LinkedOperationKey name;
     std::int64_t bytes = 0;
     std::int64_t began_ns = 0;       // when the later of the two sides issued it
-    std::int64_t sender_end_ns = 0;  // when the sender's link ends it
+    std::int64_t sender_end_ns = 0;  // when the sender's link will have sent the message
     VirtualLink::Lane lane = VirtualLink::kUnlimitedLane;
   };
   /// Reports that the message is on its way to this rank, since a time before this call; it ends

@@ -22,7 +22,7 @@
 namespace paceline::engines {
 namespace {
 
-/// The work that the caller waits for; it is done when the link says so.
+/// The work that the caller of an operation gets; it completes when the emulated link says so.
 class DelayedWork final : public c10d::Work {
  public:
   explicit DelayedWork(std::vector<at::Tensor> outputs)
@@ -59,7 +59,7 @@ std::int64_t clock_of_this_process() {
   return clock;
 }
 
-/// The data that is sent before each message.
+/// A small message that is sent before each message, with the times that the receiver's link needs.
 struct Stamp {
   std::int64_t sent_ns = 0;
   std::int64_t link_end_ns = 0;  // when the sender's link will have ended the message
@@ -76,9 +76,9 @@ at::Tensor to_tensor(const Stamp& stamp) {
   return tensor;
 }
 
-/// Completes `arrival` from the stamp.  A message begins when both sides have issued it; `arrival`
-/// holds the time at which the receiver did.  If the two ranks' clocks differ, the message begins
-/// now.
+/// Completes `arrival` with the contents of the stamp. A message begins when both sides have issued
+/// it; before the call, `arrival` holds the time at which the receiver issued it. If the two ranks'
+/// clocks differ, the message begins now.
 void take_stamp(const at::Tensor& tensor, std::int64_t now_ns, Link::IncomingMessage& arrival) {
   const auto* words = tensor.const_data_ptr<std::int64_t>();
   const Stamp stamp{words[0], words[1], words[2]};
@@ -92,7 +92,7 @@ void take_stamp(const at::Tensor& tensor, std::int64_t now_ns, Link::IncomingMes
   }
 }
 
-/// Ends `held` when the last of `works`, which must have futures, ends.
+/// Completes `held` when the last of `works`, which must have futures, completes.
 void end_with_all(const std::vector<c10::intrusive_ptr<c10d::Work>>& works,
                   const c10::intrusive_ptr<DelayedWork>& held) {
   struct Left {
@@ -100,7 +100,8 @@ void end_with_all(const std::vector<c10::intrusive_ptr<c10d::Work>>& works,
     std::atomic<bool> failed{false};
   };
   const auto left = std::make_shared<Left>();
-  left->works = works.size() + 1;  // 1 for this function, which must not end `held` too early
+  left->works = works.size() + 1;  // one more for this function, so that `held` is not completed
+                                   // before all works are watched
   const auto end_one = [left, held](const std::exception_ptr& error) {
     if (error != nullptr && !left->failed.exchange(true)) {
       held->end(error);

@@ -62,12 +62,15 @@ class LinkBackend final : public BackendWrapper {
 
   std::shared_ptr<Link> link_;
   std::string name_;
-  VirtualLink::Lane lane_;                                              // the lane of collectives
+  VirtualLink::Lane lane_;                                              // the lane of the link that
+                                                                        // collectives use
   std::atomic<std::int64_t> issued_ = 0;                                // number of collectives
-  std::map<std::pair<Link::Direction, int>, VirtualLink::Lane> lanes_;  // by peer
+                                                                        // issued
+  std::map<std::pair<Link::Direction, int>, VirtualLink::Lane> lanes_;  // lanes of messages, by
+                                                                        // direction and peer
   bool grouping_ = false;
-  std::vector<Send> sends_;  // of the group
-  std::vector<Work> works_;  // of the group
+  std::vector<Send> sends_;  // messages sent in the current group
+  std::vector<Work> works_;  // works of the current group
   // By sender, receiver and tag: number of messages; messages with equal tags match in their order.
   std::map<std::tuple<int, int, int>, std::int64_t> messages_;
   WorkFutures futures_;

@@ -8,9 +8,9 @@
 
 namespace paceline::engines {
 
-/// Waits, outside of steps, for an operation that involves other ranks.  These ranks may compute
-/// before they take part, so the wait lasts up to ten times `timeout`.  If this thread itself
-/// hangs, `idle` is no longer called.
+/// Waits, outside of steps, for an operation that involves other ranks. These ranks may compute
+/// before they take part, so the limit of the wait is ten times `timeout`. If this thread itself
+/// hangs, `idle` is no longer called, which others can notice.
 struct PeerWait {
   /// Called several times a second while the operation lasts; an exception that it throws ends the
   /// wait. May be empty.

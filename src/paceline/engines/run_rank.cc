@@ -25,15 +25,16 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// How long, after a failure, the rank that serves the store stays so that others can read it.
+// How long, after a failure, the rank that serves the store keeps running so that others can read
+// why the job failed.
 constexpr milliseconds kServeAfterFailure{1500};
-// How long the rank that serves the store stays after it was asked to stop, so that the others can
-// read why the job ends.  Covers RankMonitor's polls and grace as well.
+// How long the rank that serves the store keeps running after it was asked to stop, so that others
+// can read why the job ends. This time also covers RankMonitor's polling interval and grace period.
 constexpr milliseconds kServeAfterStop = launch::kAskedTogether + milliseconds(8000);
 // How long a rank waits for another rank to print the failure.
 constexpr milliseconds kPrintTimeout{5000};
-// How long a rank that was asked to stop waits for another rank's death or notice to become known,
-// because launchers see a death before the other ranks do.
+// How long a rank that was asked to stop waits to learn that another rank died or reported a
+// failure, because launchers notice a death before the other ranks do.
 constexpr milliseconds kCauseTimeout{200};
 // If the store does not answer within this time, its server is considered stopped.
 constexpr milliseconds kAnswerTimeout{300};
@@ -134,7 +135,7 @@ struct FailureReport {
 FailureReport explain(const World& world, milliseconds timeout,
                       const launch::FailureNotice& notice) {
   try {
-    // The limit allows four heartbeats.
+    // The time limit is four heartbeat intervals.
     const bool prints =
         launch::explain_failure(
             *world.store, notice, world.hosts, 4 * beat_interval(timeout),

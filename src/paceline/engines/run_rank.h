@@ -16,7 +16,7 @@ class RankMonitor;  // launch/rank_monitor.h
 
 namespace paceline::engines {
 
-/// The context in which a rank's body runs.
+/// What the function that a rank runs gets: the joined world and the heartbeat.
 struct RankContext {
   const World& world;
   launch::Heartbeat& heartbeat;
@@ -31,9 +31,9 @@ using OnFailure = std::function<void(launch::FailureNotice& cause)>;
 /// process to stop.
 bool is_killed_soon(const World& world);
 
-/// Returns why the launcher has asked this rank to stop, if that becomes known within a moment: the
-/// job's cause, or a rank of this machine that has ended.  Else says only that the rank was asked
-/// to stop.
+/// Returns why the launcher has asked this rank to stop, if that becomes known shortly after:
+/// another rank's reported failure, or a process of this machine that has ended. Otherwise the
+/// notice says only that the rank was asked to stop.
 launch::FailureNotice stop_cause_notice(const World& world);
 
 /// A rank that has joined the world.  Until it leaves or fails, it sends a heartbeat and a
@@ -53,7 +53,7 @@ class JoinedRank {
   /// False in a world of one without a supervisor, where no process needs to learn of a failure.
   bool is_watched() const { return monitor_ != nullptr; }
 
-  /// Does what run_rank() does if its body throws.
+  /// Reports the failure and ends the process, as run_rank() does if its body throws.
   [[noreturn]] void fail(const std::exception& error);
 
   /// Does what run_rank() does when its body has returned.  Must be called once.

@@ -14,7 +14,8 @@
 
 namespace paceline::engines {
 
-/// Records the begin and end of collectives whose caller records no times (c10d::Reducer).
+/// Records the start and end of collectives that other code issues without taking times, such as
+/// c10d::Reducer.
 ///
 /// The end is the time at which the work's future is completed.  On the CPU that is when the
 /// engine's thread has done the work.  A CUDA work's future completes when the work is queued, so

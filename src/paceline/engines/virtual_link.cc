@@ -13,7 +13,8 @@ using Ticks = cluster::SharedLink::Ticks;
 
 constexpr Ticks kTicksPerNanosecond = 1000;
 
-/// Shares of a rate are rounded to whole bytes per second, so an end may come this many ticks late.
+/// The shares of the rate are rounded to whole bytes per second, so a computed end may be up to
+/// this many ticks late.
 constexpr Ticks kRounding = 16;
 
 std::int64_t rate_of(const LinkSpec& spec) {
@@ -29,7 +30,7 @@ Ticks VirtualLink::ticks_of(std::int64_t now_ns) const {
   return (now_ns - origin_ns_.value_or(now_ns)) * kTicksPerNanosecond;
 }
 
-/// Rounds up to a nanosecond.
+/// Converts ticks to nanoseconds, rounded up.
 std::int64_t VirtualLink::nanoseconds_of(Ticks ticks) const {
   return origin_ns_.value_or(0) +
          (ticks - kRounding + kTicksPerNanosecond - 1) / kTicksPerNanosecond;

@@ -39,8 +39,8 @@ class VirtualLink {
     return link_.add_lane(concurrent);
   }
 
-  /// `at_ns` may be earlier than the last advance(): all later ends then account for this transfer,
-  /// except ends that advance() has already returned.
+  /// Starts a transfer. `at_ns` may be earlier than the time of the last advance(): all later ends
+  /// then account for this transfer, except ends that advance() has already returned.
   Transfer start(std::int64_t at_ns, std::int64_t bytes, int latencies, Lane lane = kUnlimitedLane);
 
   /// Returns the transfers that have been delivered until `now_ns`, in order of time.
@@ -73,8 +73,9 @@ class VirtualLink {
   std::int64_t now_ns_ = std::numeric_limits<std::int64_t>::min();
   Transfer next_ = 0;
   std::vector<int> lanes_;                // by lane: number of concurrent transfers
-  std::vector<StartedTransfer> started_;  // in order of time
-  std::set<Transfer> delivered_;          // those of started_ that are delivered
+  std::vector<StartedTransfer> started_;  // transfers since the link was last idle, in order of
+                                          // time
+  std::set<Transfer> delivered_;          // the delivered ones among started_
   cluster::SharedLink link_;
   std::vector<Transfer> transfers_;  // by the index of link_'s operation
 };

@@ -16,10 +16,10 @@ namespace paceline::engines {
 /// sends and receives have no future and cannot be polled.  There are as many threads as such works
 /// were ever in flight at once.
 ///
-/// Note [Leaving after an error].  A work in flight may wait for a rank that will never answer, and
-/// no call ends this wait.  So while an exception is passing, and the process is about to end, no
-/// destructor joins a thread that waits for a work, and no backend is destroyed: both are left
-/// until the process ends.
+/// Note [Leaving after an error]. A work in flight may wait for a rank that will never answer, and
+/// no call ends this wait. So while a C++ exception is being propagated and the process is about to
+/// end, no destructor joins a thread that waits for a work, and no backend is destroyed. The
+/// threads and backends are left running until the process ends.
 class Waiters {
  public:
   /// Blocks until a work is done; throws if the work failed.
@@ -30,8 +30,8 @@ class Waiters {
   /// Each thread calls `on_thread_start`, which may be empty, before its first wait; if it throws,
   /// its exception becomes the error of that work.
   explicit Waiters(std::function<void()> on_thread_start = {});
-  /// Waits for the works in flight; while an exception is passing, leaves these works instead, so
-  /// `wait` and `done` must own what they use.
+  /// Waits for the works in flight. While an exception is being propagated, it leaves these works
+  /// running instead, so `wait` and `done` must own what they use.
   ~Waiters();
   Waiters(const Waiters&) = delete;
   Waiters& operator=(const Waiters&) = delete;

@@ -13,7 +13,7 @@
 
 namespace paceline::engines {
 
-/// Returns the futures of works that have one.  Any thread may call it.
+/// Returns the future of a work, if the work has one. Any thread may call it.
 class WorkFutures {
  public:
   /// Returns null if the work has no future.  Asking such a work costs an exception, so a class of

@@ -51,7 +51,8 @@ std::vector<std::string> gather_hosts(launch::KeyValueStore& store, int world,
   return hosts;
 }
 
-// The limit is 2 * timeout, because rank 0 may begin its own wait up to `timeout` later.
+// The time limit is 2 * timeout, because rank 0 may begin its own wait up to `timeout` later than
+// this rank.
 std::string wait_for_rank_0(launch::KeyValueStore& store, const std::string& key,
                             Milliseconds timeout) {
   auto value = launch::wait_for(store, key, 2 * timeout, launch::throw_if_stop_requested);

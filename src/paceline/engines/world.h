@@ -19,8 +19,8 @@ struct C10dStore;  // engines/c10d_store.h
 struct World {
   launch::RankInfo self;
   std::vector<std::string> hosts;                // host names by rank
-  std::shared_ptr<C10dStore> c10d;               // the store by which engines connect
-  std::shared_ptr<launch::KeyValueStore> store;  // interface for short texts
+  std::shared_ptr<C10dStore> c10d;               // the store through which engines connect
+  std::shared_ptr<launch::KeyValueStore> store;  // interface to the same store for short texts
   bool serves_store = false;                     // whether this rank holds the store
   bool rank_0_serves_store = false;              // whether the store dies with rank 0
   /// Null if a parent supervises the ranks, because the parent knows which processes have ended.
@@ -38,7 +38,7 @@ World join(const launch::Launch& launch, std::chrono::milliseconds timeout);
 /// or `timeout` is over, because the others need the store until then.
 void leave(const World& world, std::chrono::milliseconds timeout);
 
-/// Whether all hosts are equal.
+/// Whether all ranks are on one host, given the host name of each rank.
 bool on_one_host(std::span<const std::string> hosts);
 
 }  // namespace paceline::engines

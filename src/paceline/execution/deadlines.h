@@ -17,12 +17,12 @@ struct OverdueOp {
   std::chrono::nanoseconds waited{0};
 };
 
-/// The limit for a wait is max(timeout + S, 10 x S), where S is the slowest recent step, at least
-/// `first_step`.  The limit for a training thread that stands still without waiting for anything is
-/// max(training_timeout, 6 x S).  So a rank that hangs is found before the ranks that wait for it
-/// give up, even if their slowest step was a third shorter than its own and they have already
-/// waited for most of a step when it begins to hang.  With each step S decays by 1/32, down to
-/// `first_step`, unless a step is slower.
+/// Time limits for waits. S is the slowest recent step, at least `first_step`. A wait may last
+/// max(timeout + S, 10 x S). A training thread that stands still without waiting for anything may
+/// do so for max(training_timeout, 6 x S). A rank that hangs is therefore found before the ranks
+/// that wait for it give up, even if their slowest step was a third shorter than its own and they
+/// have already waited for most of a step when it begins to hang. With each step S decays by 1/32,
+/// down to `first_step`, unless a step is slower.
 ///
 /// All times come from the caller's clock, in ns.  The caller must hold a lock during each call.
 class Deadlines {
@@ -43,7 +43,8 @@ class Deadlines {
 
   /// Reports that the training thread opens a step, which ends the step before.
   void begin_step(std::int64_t now_ns);
-  /// Reports that the training thread has made progress in its step.
+  /// Reports that the training thread has made progress in its step, from which its deadline is
+  /// counted again.
   void progress(std::int64_t now_ns) {
     progress_ns_ = now_ns;
     moved_ns_ = now_ns;
@@ -60,12 +61,14 @@ class Deadlines {
     return std::chrono::nanoseconds(now_ns - std::max(since_ns, resumed_ns_));
   }
 
-  /// Must be called regularly.  `held` says whether the training thread waits for something outside
-  /// itself.  Returns for how long the thread has stood still, if that is too long.
+  /// Must be called regularly. `held` says whether the training thread waits for other ranks or for
+  /// the device, so that it is not to blame for standing still. Returns for how long the thread has
+  /// made no progress, if that is too long.
   std::optional<std::chrono::nanoseconds> find_hang(bool held, std::int64_t now_ns);
 
-  /// Returns a collective that has been in flight for too long; or one that a performer issues, if
-  /// the training thread has made no progress in its step for too long.
+  /// Returns a collective that has been in flight for too long. A collective that another owner
+  /// than the executor issues is returned if the training thread has made no progress in its step
+  /// for too long.
   std::optional<OverdueOp> find_overdue(const Scheduler& scheduler, std::int64_t now_ns) const;
 
  private:
@@ -74,12 +77,13 @@ class Deadlines {
   std::int64_t step_began_ns_ = -1;
   std::int64_t looked_ns_ = -1, resumed_ns_ = 0;
   std::int64_t progress_ns_ = 0;
-  std::int64_t moved_ns_ = 0;  // when the training thread last moved, or was blocked from outside
+  std::int64_t moved_ns_ = 0;  // when the training thread last made progress, or was last seen
+                               // waiting for something else
   bool in_step_ = false;
 };
 
-/// The first error of a run, and whether a caller has received it.  The caller must hold a lock
-/// during each call.
+/// The first error of a run, and whether the training thread has received it. The caller must hold
+/// a lock during each call.
 class FirstError {
  public:
   /// Sets the error if none is set: later errors are dropped.

@@ -8,7 +8,7 @@
 
 namespace paceline::execution {
 
-/// A point in the work of a stream.
+/// A point in the work of a stream, as a CUDA event.
 class Event {
  public:
   virtual ~Event() = default;
@@ -25,7 +25,7 @@ using Events = std::vector<EventPtr>;
 class Device {
  public:
   using Stream = std::int32_t;
-  /// The stream on which the calling thread computes.
+  /// Denotes the current stream of the calling thread.
   static constexpr Stream kCompute = -1;
 
   virtual ~Device() = default;

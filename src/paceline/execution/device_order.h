@@ -13,7 +13,7 @@
 
 namespace paceline::execution {
 
-/// The ops that are enqueued in streams of a device, each with the event that follows it.
+/// The ops that are enqueued in streams of a device, each with the event recorded after it.
 ///
 /// An op is enqueued after the events of the ops that it waits for, and must wait for no other op.
 /// Therefore kernels have their own streams, and a kernel is put only into a stream whose last op

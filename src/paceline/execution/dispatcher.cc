@@ -39,7 +39,8 @@ Dispatcher::~Dispatcher() {
   communication_.join();
 }
 
-// An error ends the step, so this dispatcher no longer watches the thread.
+// After an error the step is over, so this dispatcher no longer checks the training thread's
+// deadlines.
 void Dispatcher::throw_if_failed() {
   if (error_.is_set()) {
     step_watch_.reset();
@@ -130,7 +131,8 @@ void Dispatcher::complete(plan::OpRef ref) {
   advance(lock);
 }
 
-// Runs kernels on the training thread until `done` returns true.
+// Blocks the training thread until `done` returns true; it runs ready kernels meanwhile. `ref` is
+// the op that it waits for.
 void Dispatcher::wait_until(const std::function<bool()>& done, plan::OpRef ref, Lock& lock) {
   const auto watch = options_.watch ? options_.watch() : nullptr;
   const std::int64_t began = steady_ns();
@@ -274,8 +276,8 @@ void Dispatcher::op_enqueued(plan::OpRef ref, EventPtr event) {
   advance(lock);
 }
 
-// The communication thread polls for ends of ops only while some are enqueued, so the first op
-// wakes it.
+// Records that an op is enqueued on the device. The communication thread polls for ends of ops only
+// while some are enqueued, so the first op wakes it.
 void Dispatcher::put_on_device(plan::OpRef ref, EventPtr event, std::int64_t began_ns,
                                bool computes) {
   if (order_->empty()) {

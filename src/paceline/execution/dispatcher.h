@@ -43,34 +43,35 @@ namespace paceline::execution {
 /// communication thread polls the events.
 ///
 /// Note [Deadlines]: after Deadlines::limit() a wait ends with a WorldError that names the op and
-/// the chain of ops behind it.  The first error ends every wait with that error. If a performer
-/// issues the ops, nothing waits here.  So the communication thread checks twice a second for
-/// overdue ops (Deadlines::find_overdue) and for a training thread that hangs although no op holds
-/// it (Deadlines::find_hang); such a thread cannot receive an exception.
+/// the chain of ops behind it.  The first error ends every wait with that error. If other code,
+/// such as PyTorch's Reducer, issues the ops, nothing waits here.  So the communication thread
+/// checks twice a second for overdue ops (Deadlines::find_overdue) and for a training thread that
+/// hangs although no op holds it (Deadlines::find_hang); such a thread cannot receive an exception.
 class Dispatcher final : public IssueListener {
  public:
   struct Options {
     std::chrono::nanoseconds timeout = std::chrono::seconds(60);
     std::chrono::nanoseconds first_step{0};  // expected length of a step; 0: unknown
     std::chrono::nanoseconds training_timeout = Deadlines::kNoLimit;
-    /// Whether kernels and model work have separate cores.
+    /// Whether kernels have a core of their own beside the training thread, so that they need not
+    /// wait for it.
     bool spare_core = true;
     /// The device that performs ops asynchronously; null: the host performs them.
     Device* device = nullptr;
-    /// Passed to Scheduler.
+    /// Whether all communicators together issue in program order (see Scheduler).
     bool one_issue_order = false;
     bool record_spans = false;
     /// Called once on the communication thread, before anything else.
     std::function<void()> on_thread_start{};
-    /// Called about twice a second on the communication thread.
+    /// Called about twice a second on the communication thread, with what this rank is doing.
     std::function<void(plan::Step, const std::string& op)> heartbeat{};
-    /// Returns an object that exists exactly while the training thread is in a step or a wait,
-    /// during which this dispatcher checks deadlines.  So another watchdog of the thread knows,
-    /// without a gap, when it must check the thread itself.
+    /// Returns an object that exists exactly while the training thread is in a step or a wait, when
+    /// this dispatcher checks its deadlines. While no such object exists, another watchdog
+    /// (Heartbeat) must check the thread, so the thread is always watched by one of them.
     std::function<std::shared_ptr<void>()> watch{};
-    /// Called once on the communication thread with the first error, if the training thread hangs,
-    /// or is still inside its step `grace` after the error.  Such a thread cannot be woken, for
-    /// example while a performer waits, so the process should end.
+    /// Called once on the communication thread with the first error, if the training thread hangs
+    /// or is still inside its step `grace` after the error. Such a thread may be inside PyTorch's
+    /// Reducer, for example, and cannot be woken, so the process should end.
     std::function<void(const std::exception_ptr& why)> stuck{};
     std::chrono::nanoseconds grace = std::chrono::seconds(5);
   };
@@ -80,7 +81,7 @@ class Dispatcher final : public IssueListener {
   /// `input`, `setup` and `issuer` must outlive the dispatcher.
   Dispatcher(const plan::PlanInput& input, const plan::Setup& setup, Issuer& issuer,
              RunKernel run_kernel, Options options);
-  /// The issuer must have stopped reporting before.
+  /// The issuer must have stopped reporting to this object before.
   ~Dispatcher() override;
   Dispatcher(const Dispatcher&) = delete;
   Dispatcher& operator=(const Dispatcher&) = delete;
@@ -92,7 +93,7 @@ class Dispatcher final : public IssueListener {
   void end_step();
   /// Waits until at most `most` steps are open.
   void wait_steps(std::size_t most);
-  /// Reports that the training thread made progress outside of ops.
+  /// Reports that the training thread made progress that is not the completion of an op.
   void progress();
   /// Waits until the op is ready: its hazards are gone.
   void wait_ready(plan::OpRef ref);
@@ -100,8 +101,8 @@ class Dispatcher final : public IssueListener {
   bool try_wait_ready(plan::OpRef ref);
   /// Waits until every op of every open step is complete.
   void wait_all() { wait_steps(0); }
-  /// Reports that model work, or a performer's op, is done.  Does nothing if the op was complete
-  /// before.
+  /// Reports that model work is done, or an op that another owner than the executor issues. Does
+  /// nothing if the op was already complete.
   void complete(plan::OpRef ref);
 
   // Any thread may call these functions.
@@ -155,7 +156,7 @@ class Dispatcher final : public IssueListener {
   mutable std::mutex mutex_;  // guards the members below
   std::condition_variable training_wake_, communication_wake_;
   Scheduler scheduler_;
-  std::optional<EnqueuedOps> order_;  // null on the host
+  std::optional<EnqueuedOps> order_;  // null if the host performs the ops
   Diagnosis diagnosis_;
   Deadlines deadlines_;
   FirstError error_;
@@ -166,7 +167,7 @@ class Dispatcher final : public IssueListener {
   /// What the training thread waits for, and the op; null: it waits for nothing.
   const std::function<bool()>* awaited_ = nullptr;
   plan::OpRef awaited_op_{};
-  bool training_in_kernel_ = false;  // runs a kernel during a wait
+  bool training_in_kernel_ = false;  // whether the thread runs a kernel while it waits
   bool stop_ = false;
   bool issuing_ = false;      // some thread is in issue(), perhaps with the lock open
   bool issue_again_ = false;  // an op may have become ready meanwhile

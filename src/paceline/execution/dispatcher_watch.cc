@@ -31,7 +31,7 @@ void Dispatcher::communicate() {
         lock.lock();
       }
       fail(std::current_exception());
-      communication_wake_.wait_for(lock, kPollNs);  // opens the lock meanwhile
+      communication_wake_.wait_for(lock, kPollNs);  // releases the lock while it waits
     }
   }
 }
@@ -74,11 +74,12 @@ bool Dispatcher::complete_finished_ops(Lock& lock) {
   return !all.empty();
 }
 
-// Returns the op that the training thread is working on, unless something outside the thread blocks
-// it.  The op is model work; or it is the op that the thread waits for, if this op is ready, or if
-// the thread runs, or should run, a kernel during the wait.  After the last model work of its step
-// the thread may still issue ops that became ready.  On a device, communication may block the
-// thread in any call; a performer may block it once no model work is left.
+// Returns the op that the training thread is working on; nothing if other ranks or the device block
+// the thread. The op is model work; or it is the op that the thread waits for, if this op is ready,
+// or if the thread runs, or should run, a kernel during the wait. After the last model work of its
+// step the thread may still issue ops that became ready. On a device, communication may block the
+// thread in any call. Another owner of ops, such as PyTorch's Reducer, may block it once no model
+// work is left.
 std::optional<plan::OpRef> Dispatcher::current_training_op() const {
   if (order_ && !scheduler_.in_flight().empty()) {
     return std::nullopt;
@@ -98,12 +99,13 @@ std::optional<plan::OpRef> Dispatcher::current_training_op() const {
              : std::optional(frontier.oldest());
 }
 
-// Whether the training thread is in a step without remaining ops.
+// Whether the training thread is in a step all of whose ops are complete.
 bool Dispatcher::is_past_all_ops() const {
   return awaited_ == nullptr && deadlines_.in_step() && scheduler_.frontier().idle();
 }
 
-// A thread that waits checks its own deadline, and its error names the chain of ops as well.
+// A training thread that waits in this dispatcher checks its own deadline, and its error names the
+// chain of ops that it waits for. This function checks all other deadlines.
 void Dispatcher::check_deadlines() {
   const auto at = current_training_op();
   const bool held = !at && !is_past_all_ops();

@@ -12,12 +12,13 @@
 
 namespace paceline::execution {
 
-/// The collectives and exchanges of one communicator that this rank has yet to issue, and the bytes
-/// of those in flight.
+/// The collectives and exchanges of one communicator that this rank has not issued yet, and the
+/// number of bytes in flight.
 ///
-/// Ops are issued by the rule of plan/issue_rule.h, which identifies ops by numbers.  This class
-/// identifies ops by step and index.  Picks are numbers among collectives, as in the rule, because
-/// a collective's index may differ between members.
+/// Ops are issued by the rule of plan/issue_rule.h, which identifies ops by numbers; this class
+/// identifies them by step and index. A pick is the leader's choice of the collective to issue
+/// next. It is a number among collectives, as in the rule, because a collective's index may differ
+/// between members.
 class IssueQueue {
  public:
   using IsReady = std::function<bool(plan::OpRef)>;
@@ -40,17 +41,17 @@ class IssueQueue {
 
   bool reorders() const { return rule_.reorders(); }
 
-  /// Whether this rank picks for the other members.
+  /// Whether this rank is the leader, which picks the next collective for the other members.
   bool picks() const { return rule_.picks(); }
 
-  /// The pick of the collective that issue() returned last.
+  /// The number of the collective that issue() returned last, as it is sent to the other members.
   Pick last_pick() const { return last_pick_; }
 
   /// Whether to request the first member's next pick now.  At most one request is open at a time,
   /// and there are as many requests as collectives.  If true, the pick counts as requested.
   bool request_pick();
 
-  /// Reports that the first member's next pick has arrived.
+  /// Reports that the leader's next pick has arrived at this rank.
   void follow(Pick pick);
 
  private:

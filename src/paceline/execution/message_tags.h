@@ -10,9 +10,9 @@
 
 namespace paceline::execution {
 
-/// The tags by which the messages of two ranks match, in whatever order the messages are started.
-/// A message's tag is its number among the messages from one rank to the other on a communicator,
-/// in program order over all steps.
+/// Assigns the tags by which a message's receive finds its send, in whatever order messages are
+/// started. A message's tag is its number among the messages from one rank to the other on a
+/// communicator, in program order over all steps.
 ///
 /// Numbers count modulo 2^20, because MPI guarantees no larger tags in practice; a pair of ranks
 /// never has that many messages in flight at once.

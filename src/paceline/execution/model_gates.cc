@@ -37,7 +37,7 @@ void ModelGates::leave(plan::ModuleId module) {
   dispatcher_.complete(forward(module));
 }
 
-// A module that was not reached has read no parameters.
+// Completes the Forward of modules that were not reached; they have read no parameters.
 void ModelGates::begin_backward() {
   for (std::size_t m = 0; m < input_.model.modules.size(); ++m) {
     const auto module = static_cast<plan::ModuleId>(m);

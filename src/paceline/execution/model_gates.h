@@ -10,8 +10,8 @@
 
 namespace paceline::execution {
 
-/// The model work of a step, as the network calls it: waits before each Forward and Backward, and
-/// reports when each is done.
+/// Connects the network's forward and backward pass to the plan: waits before each Forward and
+/// Backward of the step until the plan allows it, and reports when each is done.
 ///
 /// One thread at a time calls it.  For each step the caller calls begin_step(), then for each
 /// micro-batch begin_forward(), begin_backward(), end_backward().  Functions that wait throw the
@@ -29,9 +29,10 @@ class ModelGates {
 
   /// Completes the Forward of the modules that the forward pass did not reach.
   void begin_backward();
-  /// Whether enter_backward() may have to wait before the backward pass of the module use that the
-  /// last leave() ended.  Only the first use in a forward pass has such a gate: backward reaches it
-  /// last, and a gate at another use would wait for gradients that come between the two.
+  /// Whether enter_backward() may have to wait before the backward pass of the module. It applies
+  /// to the module use that the last leave() ended. Only the first use in a forward pass has such a
+  /// gate: backward reaches it last, and a gate at another use would wait for gradients that come
+  /// between the two.
   bool gates_backward(plan::ModuleId module) const;
   void enter_backward(plan::ModuleId module);
   /// Waits until the parameter's gradient may be written.  Returns false if the gradient of this
@@ -43,8 +44,8 @@ class ModelGates {
   void leave_gradient(plan::ParameterId parameter);
   /// Returns the parameters whose gradient is not final in this micro-batch.
   std::vector<plan::ParameterId> pending_gradients() const;
-  /// Reports that every gradient is final.  After the last micro-batch this completes the ops that
-  /// a performer issues as well.
+  /// Reports that every gradient is final. After the last micro-batch this also completes the ops
+  /// that another owner than the executor issues.
   void end_backward();
 
   int micro() const { return micro_; }

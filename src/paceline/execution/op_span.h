@@ -7,7 +7,7 @@
 
 namespace paceline::execution {
 
-/// The time span of an op, or of a wait for it, for the trace.
+/// When an op ran, or when the training thread waited for it; shown in the trace.
 struct OpSpan {
   enum class Kind : std::uint8_t { kWork, kWait };
   plan::OpRef ref;

@@ -110,7 +110,7 @@ std::optional<plan::OpRef> Scheduler::take_kernel(bool urgent, const Allowed& al
   return ref;
 }
 
-// Whether a running kernel excludes this one.
+// Whether the kernel must wait because it excludes a kernel that is running.
 bool Scheduler::is_held(plan::OpRef ref) const {
   const std::vector<plan::OpRef> own = frontier_.incomplete_exclusions_of(ref);
   return std::ranges::any_of(running_, [&](plan::OpRef runs) {

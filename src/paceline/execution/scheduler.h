@@ -29,7 +29,7 @@ class Scheduler {
   Scheduler(const plan::ModelShape& model, const plan::Setup& setup, plan::Rank rank,
             bool one_order = false);
 
-  /// A further condition on an op that may start.
+  /// A further condition that an op must fulfill to be started.
   using Allowed = std::function<bool(plan::OpRef)>;
 
   /// Opens `step`, which must follow the last one opened.
@@ -65,12 +65,13 @@ class Scheduler {
 
   const plan::Frontier& frontier() const { return frontier_; }
 
-  /// Returns, for each number of missed steps, how many kernels missed the writes of that many
-  /// steps since the last call.  Only kernels that read with slack count.
+  /// Returns how stale the values were that kernels have read since the last call: for each number
+  /// of steps, how many kernels missed the writes of that many newest steps. Only kernels that read
+  /// with slack count.
   std::map<plan::Step, std::int64_t> take_staleness() { return std::exchange(staleness_, {}); }
 
-  /// Returns the first collective of the newest step that a performer issues and that is neither
-  /// enqueued nor complete.
+  /// Returns the first collective of the newest step that another owner than the executor issues
+  /// and that is neither enqueued nor complete.
   std::optional<plan::OpRef> first_pending_performer_op() const;
 
   /// Returns the first model work of the newest step that is neither enqueued nor complete.
@@ -88,7 +89,8 @@ class Scheduler {
   const plan::Setup& setup_;
   const bool one_order_;
   plan::Frontier frontier_;
-  std::deque<plan::OpRef> to_issue_;  // with one order: ops of all communicators, in program order
+  std::deque<plan::OpRef> to_issue_;  // only if `one_order`: the ops of all communicators, in
+                                      // program order
   std::vector<IssueQueue> queues_;
   std::set<KernelKey> urgent_kernels_, kernels_;  // ready to run
   std::set<plan::OpRef> running_;                 // kernels that run

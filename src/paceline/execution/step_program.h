@@ -10,7 +10,8 @@
 
 namespace paceline::execution {
 
-/// A plan, with the op indices and gates that an executor looks up in every step.
+/// A plan, with tables by which an executor finds ops and gates of modules and parameters in every
+/// step.
 struct StepProgram {
   std::shared_ptr<const plan::CommPlan> plan;
   std::vector<std::vector<plan::OpIndex>> forward;   // [module][micro]
@@ -29,7 +30,7 @@ class StepPrograms {
   StepPrograms(const plan::Planner& planner, const plan::PlanInput& input, const plan::Setup& setup)
       : planner_(planner), input_(input), setup_(setup) {}
 
-  /// The program of `step`; the reference stays valid.
+  /// Returns the program of `step`. The reference stays valid.
   const StepProgram& at(plan::Step step);
 
  private:

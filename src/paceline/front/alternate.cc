@@ -40,7 +40,7 @@ using records::RunRecord;
 constexpr std::chrono::seconds kCommandStopGrace{30};
 constexpr std::string_view kRecordsPlaceholder = "{records}";
 
-// Returns the words with the file's path in place of {records}.
+// Returns the words, in which `path` replaces each {records}.
 std::vector<std::string> fill_records_placeholder(std::vector<std::string> words,
                                                   const std::string& path) {
   for (std::string& word : words) {
@@ -98,9 +98,9 @@ class AlternationRunner {
   }
 
  private:
-  // Chooses at random which side comes first in each run.  Each side is first equally often (up to
-  // one run of an odd number), so that the cost of going first falls on both.  If runs may end
-  // early, each side is first once in every two of them.
+  // Chooses at random which side runs first in each run. Each side runs first equally often (up to
+  // one run of an odd number), so that a disadvantage of running first affects both equally. If
+  // runs may end early, each pair of consecutive runs has both orders.
   void shuffle_firsts() {
     Random random(wanted_.seed);
     std::size_t odd = random.below(2);
@@ -113,7 +113,8 @@ class AlternationRunner {
     }
   }
 
-  // Runs the shell command of `flag` before or after a run.  Returns whether to go on.
+  // Runs a side's shell command of --prepare or --cleanup, which is named by `flag`. Returns
+  // whether the comparison should continue.
   bool run_beside(const Alternation::Side& side, std::string_view flag, const std::string& text,
                   int run) {
     if (text.empty()) {
@@ -124,8 +125,8 @@ class AlternationRunner {
     return go_on_after(ending, fmt::format("{} of {}", flag, side.name), side.log, run);
   }
 
-  // Stores the reason if `ending` ends the alternation and no earlier reason is stored.  Returns
-  // whether to go on.
+  // Returns whether the comparison should continue after a command has ended. If not, stores the
+  // reason, unless an earlier one is stored.
   bool go_on_after(const launch::ChildExit& ending, const std::string& name, const std::string& log,
                    int run) {
     const bool failed = ending.exit_code != 0 || ending.timed_out;
@@ -137,8 +138,8 @@ class AlternationRunner {
     return !failed && !stopped;
   }
 
-  // Performs one run of one side.  Returns whether to go on.  The cleanup also follows a run that
-  // failed, was stopped or left unreadable records.
+  // Runs one side once and stores its records. Returns whether the comparison should continue. The
+  // cleanup command also runs after a run that failed, was stopped or left unreadable records.
   bool measure(std::size_t number, int run) {
     const Alternation::Side& side = wanted_.sides[number];
     const auto clean_up = [&] { return run_beside(side, "--cleanup", side.cleanup, run); };
@@ -279,7 +280,7 @@ class AlternationRunner {
   launch::SupervisorSignals signals_;
   std::vector<std::unique_ptr<records::RecordWriter>> writers_;
   records::HostEnvironment host_;
-  std::array<bool, 2> left_records_{};  // in the last run, by side
+  std::array<bool, 2> left_records_{};  // whether the last run left records, by side
   AlternationEnd end_;
 };
 

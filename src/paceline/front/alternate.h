@@ -9,7 +9,7 @@
 
 namespace paceline::front {
 
-/// Two commands that are to be run in turns.
+/// Two commands that are to be run alternately, and how.
 struct Alternation {
   struct Side {
     std::string name;                  // A or B
@@ -30,7 +30,7 @@ struct Alternation {
   std::chrono::milliseconds deadline{3'600'000};  // the time limit of one command
 };
 
-/// The end of an alternation, and its cause.
+/// How an alternation of two commands ended.
 struct AlternationEnd {
   int complete_runs = 0;  // runs that both sides completed
   int stop_signal = 0;    // the signal that told this process to stop; 0: none

@@ -41,7 +41,7 @@ constexpr std::chrono::minutes kDeadline{10};
 constexpr std::chrono::seconds kStopGrace{5};
 // The end of the text BatchSearchResult::tried if no size was too large.
 constexpr std::string_view kAtBound = ", the bound of the search";
-// The remaining memory is for the system and for other programs.
+// A search may use this fraction of the memory; the rest is for the system and other programs.
 constexpr double kUsableMemoryFraction = 0.8;
 
 // Words of a run that lacks memory: this program's own rejection (rank/estimate.cc), the status of
@@ -49,7 +49,7 @@ constexpr double kUsableMemoryFraction = 0.8;
 constexpr auto kNoMemoryMessages = std::to_array<const char*>(
     {"GB on this host, which has", "out-of-memory", "out of memory", "can't allocate memory",
      "could not create a memory object", "std::bad_alloc"});
-// Words of PyTorch's rejection by batch norm.
+// Text in PyTorch's error for a batch that batch norm rejects, by which it is recognized.
 constexpr const char* kTooFew = "Expected more than 1 value per channel";
 // Messages with which JAX and oneDNN, TensorFlow's library, fail under a memory limit.  Without a
 // limit they may have another cause.
@@ -79,8 +79,8 @@ class MemoryLimit {
   rlimit before_{};
 };
 
-/// Returns the case that stands for a whole search of the largest batch size.  Cases with equal
-/// results share the search.
+/// Returns the case that represents a search of the largest batch size. Cases that differ only in
+/// batch size, ranks and numbers of steps share one search.
 cases::Case search_case(cases::Case c) {
   c.batch_size = cases::kLargestBatch;
   c.ranks = 1;
@@ -118,7 +118,8 @@ fs::path make_folder() {
   return path;
 }
 
-/// The runs of a search, whose records and output go to a separate folder.
+/// Runs one rank per batch size that the search tries, and keeps the records and output of these
+/// runs in a temporary folder.
 class Trials {
  public:
   explicit Trials(std::int64_t limit_bytes) : folder_(make_folder()), limit_bytes_(limit_bytes) {}
@@ -159,7 +160,7 @@ class Trials {
         batch, why));
   }
 
-  /// Returns why the last size that was too large did not run.
+  /// Returns why the run with the last rejected size failed.
   const std::string& last_rejection() const { return last_rejection_; }
 
  private:

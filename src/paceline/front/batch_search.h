@@ -10,14 +10,14 @@
 
 namespace paceline::front {
 
-/// How a run with one batch size ended.
+/// Whether a run with one batch size fitted into memory.
 enum class Fit : std::uint8_t {
   kFits,
-  kTooLarge,  // too large for the memory
+  kTooLarge,  // the run needs more memory than there is
   kTooSmall   // too small for the network: batch norm rejects one value per channel
 };
 
-/// The result of a search for the largest batch size.
+/// The result of a search for the largest batch size that fits into memory.
 struct BatchSearchResult {
   int largest = 0;    // the largest size that fits; 0: none does
   int above = 0;      // the smallest size that was too large; 0: none was

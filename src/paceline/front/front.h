@@ -12,8 +12,8 @@
 
 namespace paceline::front {
 
-/// The front of a job: it reads the results that the ranks have finished, is the only writer of the
-/// record file, and prints the results.
+/// The part of a job that collects results: it reads the results that the ranks have finished, is
+/// the only writer of the record file, and prints the results.
 class Front {
  public:
   virtual ~Front() = default;
@@ -55,7 +55,7 @@ class Front {
 
   cases::Settings settings_;
   RecordTarget target_;
-  int run_ = 0;  // the current repetition
+  int run_ = 0;  // number of the current repetition, from 0
 
  private:
   /// Keeps the record of this line, which is in the file already.

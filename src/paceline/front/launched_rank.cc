@@ -31,7 +31,7 @@ using std::chrono::milliseconds;
 constexpr const char* kRecorded = "failure/recorded";
 // How long a rank waits until rank 0 has recorded a failure.
 constexpr milliseconds kRecordTimeout{2000};
-// The store answers within this time unless its server is stopped.
+// If the store does not answer within this time, its server is considered stopped.
 constexpr milliseconds kAnswerTimeout{300};
 
 std::unique_ptr<Front> make_front(cases::JobSpec& job) {
@@ -66,7 +66,8 @@ class LaunchedRank {
       }
     } catch (...) {
       in_session_ = false;
-      if (world_.self.world == 1) {  // nothing calls fail() then
+      if (world_.self.world == 1) {  // in a world of one, fail() is never called, so it cannot
+                                     // print
         show("");
       }
       throw;
@@ -100,7 +101,8 @@ class LaunchedRank {
   }
 
  private:
-  // Called while no rank is in a session; the process of rank 0 is the front.
+  // Begins one repetition of the job. No rank is in a session at this time. On rank 0 this process
+  // also collects the results.
   void begin() {
     if (results_) {
       results_->begin(*world_.store, job_.run);
@@ -117,7 +119,8 @@ class LaunchedRank {
             .on_failure = [this](auto& cause) { fail(cause); }};
   }
 
-  // Returns the job that rank 0 resolved, with the network interface of this host.
+  // Resolves the job on this rank and returns the one that rank 0 resolved and published, with the
+  // network interface of this host.
   cases::JobSpec share(const ResolveJob& resolve) {
     const rank::HostCores cores = rank::host_cores(world_, store_);
     cases::JobSpec job = resolve(world_.hosts, cores.usable);
@@ -185,7 +188,7 @@ class LaunchedRank {
   const launch::StopSignals& stop_;
   launch::PrefixStore store_;
   cases::JobSpec job_;
-  std::atomic<bool> shared_ = false;  // whether job_ is set
+  std::atomic<bool> shared_ = false;  // whether job_ has been received from rank 0
   std::atomic<bool> in_session_ = true;
   std::once_flag recorded_;
   std::mutex front_mutex_;  // guards the members below

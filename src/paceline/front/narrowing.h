@@ -14,11 +14,12 @@
 
 namespace paceline::front {
 
-/// The interval width to be reached, and the limits of the repetitions.
+/// The interval width at which the repetition of cases ends, and the limits of the repetitions.
 struct NarrowingOptions {
-  double within = 0;   // limit of each interval's half width, as a fraction of its center
-  int most_runs = 50;  // of one case
-  std::optional<std::chrono::milliseconds> time{};  // no repetition begins later
+  double within = 0;   // limit of the half width of a case's confidence interval, as a fraction of
+                       // its center
+  int most_runs = 50;  // largest number of runs of one case
+  std::optional<std::chrono::milliseconds> time{};  // no repetition starts after this time
 };
 
 /// The width of the interval of one case's step time.

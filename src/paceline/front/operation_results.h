@@ -10,14 +10,14 @@
 
 namespace paceline::front {
 
-/// The front of a job of operations.
+/// Collects the results of `paceline comm`, which measures operations.
 class OperationResults final : public Front {
  public:
   /// Throws UsageError if the records cannot be written or their file holds records of another
   /// kind.
   explicit OperationResults(const cases::JobSpec& job);
 
-  /// Writes no fits if the run ended early.
+  /// Prints the results. Fits are written only if the run was complete.
   void show(const std::string& ended) override;
   bool has_samples() const override { return !records_.empty(); }
   int status() override;

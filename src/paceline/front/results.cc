@@ -187,7 +187,7 @@ Results::CaseOutcomes Results::tries(int run) const {
       tries.done.insert(key);
       tries.failed.erase(key);
     } else if (i >= earlier_) {
-      // The ranks would reject the case again.
+      // A rejected case is not tried again, because the ranks would reject it again.
       tries.failed[key] += record.status == rank::kRejected ? settings_.retries + 1 : 1;
     }
   }

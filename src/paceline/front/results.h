@@ -21,7 +21,7 @@ namespace paceline::front {
 /// Returns "paceline: SIGINT ended the run: ", the beginning of a message.
 std::string ended_by_signal_text(int signal);
 
-/// The front of a sweep of cases.
+/// Collects the results of a sweep of cases.
 class Results final : public Front {
  public:
   /// Creates the folders of the records and of --logs.  Throws UsageError if an output cannot be
@@ -29,7 +29,7 @@ class Results final : public Front {
   /// other records.
   explicit Results(const cases::JobSpec& job);
 
-  /// Also stores for the ranks which cases are finished.
+  /// Also tells the ranks, through the store, which cases are finished and must not run again.
   void begin(launch::KeyValueStore& store, int run) override;
 
   /// Makes no record if no case is running, or if it is the only case and has no samples.

@@ -32,13 +32,13 @@ using Carried = std::map<std::string, std::string>;
 
 using Variables = std::map<std::string, std::string>;
 
-// Returns the variables with which Paceline's own ranks must start, since libraries read many of
-// them only once.  A program outside gets its variables separately.
+// Returns the environment variables that must be set when Paceline's own ranks start, since
+// libraries read many of them only once. An external program gets its variables separately.
 Variables variables_of(const cases::Case& c) {
   return cases::runs_external_program(c) ? Variables{} : c.env;
 }
 
-/// Cases that can run in the same rank processes.
+/// Cases that the same rank processes can run, because they need the same environment variables.
 struct LaunchGroup {
   cases::JobSpec job;
   Variables variables;
@@ -59,7 +59,7 @@ std::vector<LaunchGroup> launch_groups_of(const cases::JobSpec& job) {
   return groups;
 }
 
-/// What all launch groups of a sweep have in common.
+/// What all launch groups of a sweep share while they run.
 struct JobContext {
   const launch::JobLaunch& launch;
   Results& results;
@@ -71,7 +71,7 @@ struct LaunchEnd {
   std::string failed_case{};  // key of the case whose failure was recorded
 };
 
-// Whether another try may succeed after this failure.
+// Whether a case that failed in this way may succeed if it is run again.
 bool may_be_repeated(const launch::Outcome& outcome) {
   return outcome.exit_code == kWorldErrorStatus && outcome.stop_signal == 0;
 }
@@ -115,7 +115,8 @@ LaunchEnd run_once(launch::JobLaunch launch, Front& front, LaunchGroup& group) {
   return ended;
 }
 
-// Keeps the cases that are still to be run, which have no record and have not failed for good.
+// Removes the cases that need not run again: those that have a record, and those that have failed
+// as often as --retries allows.
 void keep_unfinished(const Results::CaseOutcomes& tries, cases::JobSpec& job) {
   std::erase_if(job.experiment.cases, [&](const cases::Case& c) {
     const std::string key = c.key();
@@ -125,7 +126,8 @@ void keep_unfinished(const Results::CaseOutcomes& tries, cases::JobSpec& job) {
   });
 }
 
-// Describes what happens next to the case that failed, or after a failure between two cases.
+// Returns the text that says what happens after a failure: to the case that failed, or, if
+// `between`, to the remaining cases after a failure between two cases.
 std::string outcome_text(bool between, int failures, int retries, bool more) {
   if (between) {
     return more ? "no case was under way; the others go on" : "no case was under way";
@@ -197,7 +199,8 @@ launch::Outcome run_all(cases::JobSpec& job, const JobContext& context) {
   return outcome;
 }
 
-// Repeats single cases, the widest first, until each is narrow enough.
+// Repeats single cases, the one with the widest interval first, until each interval is narrow
+// enough.
 launch::Outcome narrow_all(const cases::JobSpec& job, const JobContext& context,
                            const NarrowingOptions& wanted) {
   std::vector<LaunchGroup> groups = launch_groups_of(job);

@@ -24,7 +24,8 @@
 namespace paceline::front {
 namespace {
 
-/// The steps of the profile; they are few, since a network that trains here is small.
+/// The number of steps that are run to profile a network. It is small, because the network trained
+/// here is small, too.
 constexpr int kWarmup = 3, kSteps = 20;
 
 [[noreturn]] void reject(const cases::Case& c, const std::string& why) {
@@ -76,8 +77,8 @@ std::string layers_key(const cases::Case& c) {
                            &cases::Case::device, &cases::Case::threads});
 }
 
-/// Returns a key of the settings that a prediction depends on, which do not include seeds and
-/// splits.
+/// Returns a text that is equal for cases with equal predictions. Seeds and splits of the data do
+/// not affect a prediction.
 std::string prediction_key(const cases::Case& c) {
   return cases::key_in(c, {&cases::Case::model, &cases::Case::data, &cases::Case::batch_size,
                            &cases::Case::ranks, &cases::Case::strategy, &cases::Case::optimizer});

@@ -27,8 +27,8 @@ void place_virtually(const cases::Settings& settings, cases::Experiment& experim
 std::vector<records::RunRecord> predict_virtual_times(const cases::Settings& settings,
                                                       std::span<const records::RunRecord> measured);
 
-/// Whether `recorded` already contains a prediction of the same case on a cluster of the same name
-/// as the prediction `priced`.
+/// Whether `recorded` already contains a prediction of the case of `priced` on a cluster of the
+/// same name.
 bool has_recorded_prediction(const records::RunRecord& priced,
                              std::span<const records::RunRecord> recorded);
 

@@ -15,7 +15,7 @@ struct RankInfo {
   int world = 1;
   int local_rank = 0;
   int local_world = 1;
-  std::string host;                 // by gethostname(), or as the user named it
+  std::string host;                 // name from gethostname(), or as the user gave it
   std::string launcher = "single";  // paceline, torchrun, mpirun, mpirun_rsh,
                                     // srun, environment, single
 };
@@ -24,8 +24,8 @@ struct RankInfo {
 struct TcpRendezvous {
   std::string host;
   std::uint16_t port = 0;
-  bool serve = false;          // this process serves the store (else it is a client)
-  bool rank_0_serves = false;  // else the launcher serves it
+  bool serve = false;          // whether this process serves the store; else it is a client
+  bool rank_0_serves = false;  // whether rank 0 serves the store; else the launcher does
 };
 
 /// A file at which the ranks meet and that all hosts see.
@@ -37,20 +37,20 @@ struct FileRendezvous {
 struct Launch {
   RankInfo self;
   bool has_local_rank = false;  // if false, local ranks are derived from host names
-  /// std::monostate if this process is the only rank.
+  /// The rendezvous; std::monostate if this process is the only rank.
   std::variant<std::monostate, TcpRendezvous, FileRendezvous> rendezvous;
   /// A name that is equal on all ranks, and that differs between runs as far as the launcher
   /// allows.
   std::string job = "single";
 };
 
-/// Returns the value of an environment variable; nothing if it is not set.
+/// A function that returns the value of an environment variable; nothing if it is not set.
 using Environment = std::function<std::optional<std::string>(const std::string& name)>;
 
-/// The environment of this process.
+/// Returns a function that reads the environment of this process.
 Environment process_environment();
 
-/// The result of gethostname(); "localhost" if that fails or is empty.
+/// Returns the result of gethostname(); "localhost" if that fails or is empty.
 std::string host_name();
 
 /// Detects the launcher by its environment variables: RANK and WORLD_SIZE (from paceline itself,
@@ -72,7 +72,7 @@ Launch detect_launch(const std::string& rendezvous);
 /// The environment variable that `launch_job` sets for its ranks; its value is the job's name.
 inline constexpr const char* kLaunchMarker = "PACELINE_LAUNCH";
 
-/// The key that `launch_job` sets in the job's store before the ranks start.
+/// The key that `launch_job` sets in the store that it serves, before the ranks start.
 inline constexpr const char* kServedKey = "served";
 
 /// The environment variable in which `launch_job` passes the host's name as the user gave it.

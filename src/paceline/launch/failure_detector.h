@@ -25,8 +25,8 @@ constexpr std::chrono::nanoseconds longest_gap(std::chrono::nanoseconds timeout)
 /// A rank whose heartbeat has stopped.
 struct SilentRank {
   int rank = 0;
-  std::chrono::nanoseconds since{0};  // how long ago its last heartbeat was
-  std::optional<Progress> last;       // nothing: no heartbeat was seen
+  std::chrono::nanoseconds since{0};  // time since its last heartbeat
+  std::optional<Progress> last;       // its last progress; nothing: no heartbeat was seen
 };
 
 /// Reads the heartbeats of some ranks and finds the ranks that have failed.
@@ -44,10 +44,10 @@ class FailureDetector {
   /// Stops watching a rank that has ended or has reported its own failure.
   void remove(int rank);
 
-  /// The rank that has been silent for longest, if that exceeds the timeout.
+  /// Returns the rank that has been silent for longest, if its silence exceeds the timeout.
   std::optional<SilentRank> silent_rank() const;
 
-  /// The progress of `rank` that polls found last.
+  /// Returns the progress of `rank` that poll() read last.
   std::optional<Progress> last_progress(int rank) const;
 
  private:

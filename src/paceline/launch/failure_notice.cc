@@ -56,7 +56,8 @@ FailureNotice notice_of_death(int rank, const std::optional<Progress>& last,
           .role = role_of(last)};
 }
 
-// The notice of a rank that posted nothing, did not finish, and sent no heartbeat meanwhile.
+// Returns the notice of a rank that posted nothing, did not finish, and sent no heartbeat
+// meanwhile.
 std::optional<FailureNotice> notice_of_silent_rank(KeyValueStore& store, FailureDetector& detector,
                                                    const std::vector<std::string>& hosts) {
   detector.poll(store, steady_now());
@@ -92,8 +93,8 @@ std::optional<FailureNotice> notice_of_unresponsive_rank(KeyValueStore& store,
   return unresponsive;
 }
 
-// Whether `rank` alone was asked to stop. The other ranks then do not answer because they still
-// work.
+// Returns whether the launcher asked `rank` to stop but not the other ranks. These then do not
+// answer because they still work.
 bool is_asked_alone(KeyValueStore& store, int rank, int world) {
   for (int other = 0; other < world; ++other) {
     if (other != rank && (store.get(asked_key(other)) || stop_notice_of(store, other))) {

@@ -16,37 +16,37 @@ namespace paceline::launch {
 struct FailureNotice {
   int rank = 0;
   std::string host;
-  std::string text;  // the error's sentence
+  std::string text;  // the message of the error, one sentence
   /// Whether the error only says that another rank is gone: a connection broke, or a peer did not
   /// answer. A notice that names a cause takes precedence.
   bool consequence = false;
   int exit_code = 3;   // 2: a mistake of the user, the same on every rank
-  std::string role{};  // as Progress::role
+  std::string role{};  // role of the rank, as Progress::role
 };
 
 /// The sentence to print: "rank 2 on host h: text", or with a role "server 0 (rank 2) on host h:
 /// text". For a mistake of the user it is the text alone.
 std::string failure_message(const FailureNotice& notice);
 
-/// The notice for a silent rank: "rank 3 on host h: stopped answering 61 s ago; last heartbeat at
-/// step 12, all-reduce".
+/// Returns the notice of a rank whose heartbeat has stopped: "rank 3 on host h: stopped answering
+/// 61 s ago; last heartbeat at step 12, all-reduce".
 FailureNotice silent_rank_notice(const SilentRank& silent, const std::string& host);
 
 /// Writes a rank's failure to the store. The first notice of a job that is not a consequence is the
 /// job's cause. Returns whether `notice` is this cause.
 bool post_failure(KeyValueStore& store, const FailureNotice& notice);
 
-/// The job's cause, if there is one yet.
+/// Returns the notice that counts as the cause of the job's failure, if one was posted.
 std::optional<FailureNotice> job_failure_cause(KeyValueStore& store);
 
-/// The notice of `rank`, if there is one.
+/// Returns the failure notice that `rank` posted, if any.
 std::optional<FailureNotice> failure_notice_of(KeyValueStore& store, int rank);
 
 /// Writes that a rank leaves because it was asked to stop. If no other rank was asked, this is the
 /// reason why the other ranks fail.
 void post_stop(KeyValueStore& store, FailureNotice asked);
 
-/// The notice that `rank` wrote by post_stop, if any.
+/// Returns the notice that `rank` wrote by post_stop, if any.
 std::optional<FailureNotice> stop_notice_of(KeyValueStore& store, int rank);
 
 /// Returns the ranks whose processes are known to have ended (LocalProcesses). The function may be
@@ -72,10 +72,10 @@ std::optional<FailureNotice> await_cause(KeyValueStore& store, int rank,
                                          const EndedRanks& ended,
                                          std::chrono::milliseconds timeout);
 
-/// What a failed rank can observe without the store.
+/// What a failed rank can learn without the store.
 struct FailureObserver {
   EndedRanks ended{};
-  std::function<bool()> ends_soon{};  // the launcher will end this rank soon
+  std::function<bool()> ends_soon{};  // the launcher is about to kill this rank
 };
 
 /// For a rank that failed in a job without a supervisor. Posts `mine` and returns the sentence that

@@ -144,7 +144,7 @@ void Heartbeat::beat(std::int64_t step, std::string_view operation) {
     beat_now(step, operation);
     ended_ = store_->get(kEndKey).has_value();
   }
-  if (ended_) {  // this or another thread noticed the end of the job
+  if (ended_) {  // a thread of this rank has seen that the end of the job was announced
     throw PeerTimeout("another rank has failed");
   }
 }

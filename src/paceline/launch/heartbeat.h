@@ -18,18 +18,20 @@
 
 namespace paceline::launch {
 
-/// The value of `step` for work without steps, whose position is the operation alone.
+/// The value of Progress::step for work without steps. The position of such work is its operation
+/// alone.
 inline constexpr std::int64_t kNoSteps = -2;
 
 /// The progress of a rank, as the rank last wrote it to the store.
 struct Progress {
-  std::int64_t beats = 0;      // number of heartbeats
-  std::int64_t wall_ms = 0;    // Unix time in ms, by that rank's clock
-  std::int64_t step = -1;      // -1: before the first step; or kNoSteps
-  std::string operation;       // "all-reduce, 9.4 MB"; may be empty
-  bool done = false;           // the rank has finished
-  std::string role{};          // "server 0"; empty if all ranks do the same
-  std::int64_t waited_ms = 0;  // duration of its current wait at the store
+  std::int64_t beats = 0;    // number of heartbeats
+  std::int64_t wall_ms = 0;  // Unix time in ms, by that rank's clock
+  std::int64_t step = -1;    // -1: before the first step; or kNoSteps
+  std::string operation;     // "all-reduce, 9.4 MB"; may be empty
+  bool done = false;         // the rank has finished
+  std::string role{};        // "server 0"; empty if all ranks do the same
+  /// How long the rank has been waiting at the store; 0: it does not wait.
+  std::int64_t waited_ms = 0;
 
   friend bool operator==(const Progress&, const Progress&) = default;
 };
@@ -40,13 +42,14 @@ std::optional<Progress> decode_progress(std::string_view text);
 /// Describes a position: "at step 12, all-reduce, 9.4 MB", "before its first step". For work
 /// without steps it is the operation, "all-reduce of 64 B".
 std::string position_text(const Progress& progress);
-/// Returns the same text, or "before it began" without progress.
+/// Returns the text for a progress that may be absent: then "before it began".
 std::string position_text(const std::optional<Progress>& progress);
 /// Describes where a rank ended, to be appended to a sentence that says how it ended: "; last
 /// heartbeat at step 12, all-reduce". The rank may have got further within one heartbeat interval.
 /// Without progress the text is " before it began".
 std::string last_heartbeat_text(const std::optional<Progress>& progress);
-/// The role in `progress`; empty without progress.
+/// Returns the role that a rank wrote with its progress, such as "server 0"; empty if it has none,
+/// or without progress.
 std::string role_of(const std::optional<Progress>& progress);
 
 std::optional<Progress> read_progress(KeyValueStore& store, int rank);
@@ -72,7 +75,7 @@ class Heartbeat {
   /// not notice that a peer is gone, as MPI over shared memory.
   void beat(std::int64_t step, std::string_view operation);
 
-  /// Writes immediately; to be called before an operation that may hang.
+  /// Sends a heartbeat immediately. To be called before an operation that may hang.
   void beat_now(std::int64_t step, std::string_view operation);
 
   /// Sends the last progress again, unless a claim is held.
@@ -93,25 +96,26 @@ class Heartbeat {
   /// A counter that changes whenever the main thread, which made this heartbeat, makes progress: it
   /// counts calls of beat() and note_progress(), and the begins and ends of Holds.
   std::int64_t progress_count() const { return moves_; }
-  /// watched(): whether a Hold says that the work of the main thread has its own deadlines.
-  /// waits(): whether a Hold says that the main thread waits for other ranks.
+  /// watched() returns whether a Hold says that the work of the main thread has its own deadlines.
+  /// waits() returns whether a Hold says that the main thread waits for other ranks.
   bool watched() const { return watched_ > 0; }
   bool waits() const { return waits_ > 0; }
-  /// The position of the rank at the last heartbeat, which any thread may have sent.
+  /// Returns the position of the rank at the last heartbeat, which any thread may have sent.
   std::string position() const;
-  /// The CPU time that the main thread has used so far.
+  /// Returns the CPU time that the main thread has used since it started.
   std::chrono::nanoseconds main_thread_time() const;
-  /// How long the main thread has been waiting at the store for other ranks; 0 if it does not wait.
+  /// Returns how long the main thread has been waiting at the store for other ranks; 0 if it does
+  /// not wait.
   std::chrono::milliseconds waited() const;
-  /// The key of the store that the main thread waits for, or last waited for.
+  /// Returns the key of the store that the main thread waits for, or last waited for.
   std::string awaited() const;
 
   /// While a Hold exists, the main thread does not count as hung if it makes no progress.
   class Hold {
    public:
     enum class For {
-      kPeers,   // the main thread waits for other ranks
-      kWatched  // its work has deadlines of its own
+      kPeers,   // the main thread waits for other ranks (peers)
+      kWatched  // the main thread's work has deadlines of its own
     };
     Hold(Heartbeat& heartbeat, For what)
         : moves_(heartbeat.moves_),
@@ -174,7 +178,8 @@ class Heartbeat {
   mutable std::mutex mutex_;  // guards the members below, and the order of writes
   Progress progress_;
   std::string awaited_;
-  std::set<std::thread::id> beating_;  // threads that called beat() since the last heartbeat
+  /// Threads that called beat() since this set was last complete.
+  std::set<std::thread::id> beating_;
 };
 
 }  // namespace paceline::launch

@@ -21,13 +21,13 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// How long the agent waits for the store to answer.
+// How long the agent waits for the store to answer before it fails.
 constexpr auto kStoreTimeout = 30s;
 
 /// The lines that the process that starts the job sends through stdin.
 class ControlInput {
  public:
-  /// Returns the first line; nothing if stdin ends before its end.
+  /// Returns the first line of stdin; nothing if stdin ends before the line does.
   std::optional<std::string> line() {
     while (text_.find('\n') == std::string::npos) {
       if (!read_some()) {

@@ -11,14 +11,14 @@
 
 namespace paceline::launch {
 
-/// The ranks to start on one host. The process that starts the job sends this to the host agent
-/// there.
+/// The description of the ranks to start on one host. The process that starts the job sends this to
+/// the host agent there.
 struct HostLaunch {
-  std::string host;  // as the user named it
+  std::string host;  // name of the host as the user gave it
   int first_rank = 0;
   int ranks = 1;
   std::string executable;
-  std::vector<std::string> argv;                 // for every rank
+  std::vector<std::string> argv;                 // command line of every rank
   std::map<std::string, std::string> variables;  // added to the environment of every rank
   /// Variables that are added to the environment of each single rank, in rank order; empty: none.
   std::vector<std::map<std::string, std::string>> rank_variables{};

@@ -39,7 +39,8 @@ void send_all(const Descriptor& socket, const std::string& text) {
   }
 }
 
-/// The time that mpirun may take to start on a busy machine, even if the job's timeout is shorter.
+/// The least time that mpirun gets for its start on a busy machine, even if the job's timeout is
+/// shorter.
 constexpr std::chrono::milliseconds kMpirunStarts{10'000};
 
 /// Starts the ranks of all hosts. Owns the sockets to remote hosts and the mpirun that serves local

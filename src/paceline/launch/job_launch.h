@@ -26,10 +26,10 @@ using OpenStore = std::function<std::shared_ptr<KeyValueStore>(const Launch& lau
 
 /// The ranks of one host.
 struct HostRanks {
-  std::string host;  // as the user named it
+  std::string host;  // name of the host as the user gave it
   int ranks = 1;
   bool remote = false;            // the ranks are started through JobLaunch::ssh
-  std::vector<std::string> argv;  // for every rank on this host
+  std::vector<std::string> argv;  // command line of every rank on this host
 };
 
 struct JobLaunch {

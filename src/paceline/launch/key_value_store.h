@@ -30,8 +30,8 @@ std::optional<std::string> wait_for(KeyValueStore& store, const std::string& key
                                     std::chrono::milliseconds timeout,
                                     const std::function<void()>& idle = {});
 
-/// Whether the store answers within `timeout`. The question is asked in a thread of its own, which
-/// is left behind if the store's server is stopped, since the call does not return then.
+/// Returns whether the store answers within `timeout`. A separate thread asks the store. It is left
+/// behind if the process that serves the store is stopped, since its call does not return then.
 bool answers(const std::shared_ptr<KeyValueStore>& store, std::chrono::milliseconds timeout);
 
 class Heartbeat;

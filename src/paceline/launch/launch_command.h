@@ -22,9 +22,10 @@ struct LaunchLine {
   std::string note;
 };
 
-/// The command line that starts the program on a cluster; `kind` is slurm, mpirun or torchrun. The
-/// command contains FIRST_HOST, HOST_2, ... for the user to replace if the launcher must be given
-/// the hosts, or does not give the ranks of several hosts a rendezvous.
+/// Returns the command line that starts the program on a cluster; `kind` is slurm, mpirun or
+/// torchrun. The command contains placeholders (FIRST_HOST, HOST_2, ...), which the user must
+/// replace, if the launcher must be given the hosts, or if it does not give the ranks of several
+/// hosts a rendezvous.
 LaunchLine launch_line(const std::string& kind, const LaunchShape& shape);
 
 }  // namespace paceline::launch

@@ -25,10 +25,10 @@ std::optional<Listener> listen_at(const std::string& host, std::uint16_t port);
 /// if `host` has no IPv4 address.
 std::optional<bool> is_listened_at(const std::string& host, std::uint16_t port);
 
-/// The numeric address at which a listening IPv4 socket can be reached from this machine.
+/// Returns the numeric address at which a listening IPv4 socket can be reached from this machine.
 std::string reachable_address(int listening);
 
-/// 128 random bits from the kernel as hexadecimal digits.
+/// Returns 128 random bits from the kernel as hexadecimal digits.
 std::string random_token();
 
 }  // namespace paceline::launch

@@ -17,8 +17,8 @@ namespace {
 
 std::string process_key(int rank) { return fmt::format("process/{}", rank); }
 
-// An identifier of this machine and its process namespace. Two processes with the same identifier
-// see each other's process ids.
+// Returns an identifier of this machine and its process namespace. Two processes with the same
+// identifier see each other's process ids.
 std::string this_machine() {
   std::string boot;
   std::ifstream("/proc/sys/kernel/random/boot_id") >> boot;

@@ -30,7 +30,7 @@ class LocalProcesses {
  private:
   struct Process {
     int rank = 0;
-    Descriptor pidfd{};  // not open: the process had ended before the search
+    Descriptor pidfd{};  // not open if the process had ended before it was looked up
   };
 
   void look_for(int rank, const std::string& process);

@@ -56,7 +56,7 @@ std::filesystem::path make_folder() {
                                std::strerror(errno)));
 }
 
-// The variables in `text` that MPI_Init reads.
+// Returns those variables in `text` (the output of env -0) that MPI_Init reads.
 std::map<std::string, std::string> variables_in(std::string_view text) {
   std::map<std::string, std::string> variables;
   while (!text.empty()) {

@@ -35,7 +35,7 @@ class MpiManager {
   MpiManager(const MpiManager&) = delete;
   MpiManager& operator=(const MpiManager&) = delete;
 
-  /// The environment variables that each rank needs, by rank.
+  /// Returns the environment variables that each rank needs, by rank.
   const std::vector<std::map<std::string, std::string>>& variables() const { return variables_; }
 
   /// Describes how mpirun ended; nothing while it runs. No rank can continue without it.
@@ -48,7 +48,7 @@ class MpiManager {
   void end();
 
   std::filesystem::path folder_;
-  Descriptor end_;  // the pipe whose closing ends the placeholders
+  Descriptor end_;  // write end of the pipe; closing it ends the placeholders
   pid_t mpirun_ = -1;
   std::optional<int> status_;  // waitpid() status of mpirun if it has ended too early
   std::vector<std::map<std::string, std::string>> variables_;

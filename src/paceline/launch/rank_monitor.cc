@@ -111,7 +111,7 @@ class Poller {
       const auto stop = stop_notice_of(*options_.store, silent->rank);
       const FailureNotice notice = stop.value_or(
           silent_rank_notice(*silent, options_.hosts[static_cast<std::size_t>(silent->rank)]));
-      // If all ranks were asked to stop, a rank that has left is no failure.
+      // If a launcher stops all ranks, a rank that has ended is no failure.
       if (!(stop && requested_stop() != 0) && post_failure(*options_.store, notice)) {
         return Failure{notice, true};
       }
@@ -149,7 +149,8 @@ class Poller {
     return since_stop_->elapsed() < kAskedTogether ? std::nullopt : stop;
   }
 
-  // Whether all ranks wait, so that no rank will set the key for which another one waits.
+  // Returns whether all ranks wait at the store or have finished. Then no rank will set the key for
+  // which another one waits.
   bool all_wait() {
     const milliseconds limit = kPeersFactor * options_.timeout;
     if (options_.heartbeat->waited() <= limit) {
@@ -193,7 +194,7 @@ class Poller {
   const RankMonitor::Options& options_;
   FailureDetector detector_;
   StandstillClock standstill_;
-  std::optional<Stopwatch> since_stop_;  // since the stop notice of rank 0 was seen
+  std::optional<Stopwatch> since_stop_;  // time since the stop notice of rank 0 was first seen
 };
 
 }  // namespace
@@ -265,7 +266,7 @@ void RankMonitor::run(const std::stop_token& stopped) {
     }
     options_.end(failure->notice, own && !options_.supervised);
   } catch (const WorldError& error) {
-    // The server of the store is gone.
+    // The process that serves the store is gone.
     {
       const std::lock_guard lock(polls_.mutex);
       polls_.under_way = false;

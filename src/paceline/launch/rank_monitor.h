@@ -51,14 +51,14 @@ class RankMonitor {
     bool supervised = false;           // whether the parent detects failures
     bool rank_0_serves_store = false;  // whether the store ends with rank 0
     std::chrono::milliseconds timeout{60'000};
-    /// How long this rank may take to end by itself after another rank's failure.
+    /// How long this rank may continue after another rank's failure before the monitor ends it.
     std::chrono::milliseconds grace{5'000};
-    EndedRanks ended{};  // finds ended ranks on this machine
-    /// Whether the launcher is about to kill this process.
+    EndedRanks ended{};  // returns the ranks on this machine whose processes have ended
+    /// Returns whether the launcher is about to kill this process.
     std::function<bool()> killed_soon{};
     /// Called once, if the rank still runs a moment after killed_soon has returned true.
     std::function<void()> before_kill{};
-    /// Prints the failure of another rank, which this rank has detected.
+    /// Prints the notice of another rank's failure, which this rank has detected.
     std::function<void(const FailureNotice& cause)> tell;
     /// Ends the process. `prints` says whether this rank is the one that prints the cause. This
     /// function and `tell` run on a thread of the monitor.
@@ -69,7 +69,7 @@ class RankMonitor {
   ~RankMonitor();  // stops both threads
 
  private:
-  // The state of the polls of the store, for the watchdog.
+  // The state of this rank's polls of the store, which the watchdog reads.
   struct Polls {
     std::mutex mutex;
     bool under_way = false;
@@ -89,7 +89,7 @@ class RankMonitor {
   std::jthread thread_;    // declared last, as it uses all other members
 };
 
-/// The notice that says why the store is gone, which rank 1 prints.
+/// Returns the notice that says why the store is gone, which rank 1 prints.
 FailureNotice lost_store_notice(const std::vector<std::string>& hosts, bool rank_0_serves_store,
                                 const std::string& reason);
 

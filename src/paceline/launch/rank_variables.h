@@ -9,8 +9,8 @@ namespace paceline::launch {
 /// The launchers whose variables are removed from the environment of a program that this process
 /// starts.
 enum class RankVariables {
-  kTorch,  // torchrun's, by which a script finds its own rank
-  kAll     // also those of MPI and of a Slurm step
+  kTorch,  // variables of torchrun, by which a script finds its own rank
+  kAll     // also the variables of MPI and of a Slurm step
 };
 
 /// Selects from `names` the variables in which a launcher gave this process its rank, its world and
@@ -19,7 +19,7 @@ enum class RankVariables {
 /// that describe an allocation (SLURM_JOB_ID, SLURM_JOB_NODELIST) are not selected.
 std::vector<std::string> rank_variables(const std::vector<std::string>& names, RankVariables whose);
 
-/// Selects such variables from the environment of this process.
+/// Returns those variables of this process's environment that rank_variables() selects.
 std::vector<std::string> rank_variables(RankVariables whose);
 
 }  // namespace paceline::launch

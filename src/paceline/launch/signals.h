@@ -7,7 +7,7 @@
 
 namespace paceline::launch {
 
-/// The first of `signals` that is pending, or 0. Costs one system call.
+/// Returns the first of `signals` that is pending, or 0. Costs one system call.
 int first_pending_signal(std::initializer_list<int> signals);
 
 /// Blocks some signals for this thread and all threads that it starts later, so that these signals
@@ -32,8 +32,8 @@ struct StopRequested {
   int signal = 0;
 };
 
-/// The signal by which this process is asked to stop, SIGTERM before SIGUSR1. Returns 0 if there is
-/// none, or if no StopSignals exists. Costs one system call.
+/// Returns the signal by which this process is asked to stop, SIGTERM before SIGUSR1. Returns 0 if
+/// there is none, or if no StopSignals exists. Costs one system call.
 inline int requested_stop() { return first_pending_signal({SIGTERM, SIGUSR1}); }
 
 /// Throws StopRequested if this process is asked to stop.
@@ -49,7 +49,8 @@ inline void throw_if_stop_requested() {
 class StopSignals : private BlockedSignals {
  public:
   StopSignals() : BlockedSignals({SIGTERM, SIGUSR1}) {}
-  // The signal of a request that was obeyed must not kill the process when signals are unblocked.
+  // Consumes the pending requests. Otherwise the signal of a request that was already obeyed would
+  // kill the process when the signals are unblocked.
   ~StopSignals() {
     while (wait(std::chrono::milliseconds(0)) > 0) {
     }

@@ -29,7 +29,7 @@ constexpr std::chrono::milliseconds kTick{100};
 /// A supervised child and how it ended.
 struct Child : ChildProcess {
   std::optional<int> status;         // as waitpid returns it; nothing while it runs
-  std::chrono::nanoseconds ended{};  // time by the supervisor's clock
+  std::chrono::nanoseconds ended{};  // time of its end by the supervisor's clock
 
   bool exited_with(int code) const {
     return status && WIFEXITED(*status) && WEXITSTATUS(*status) == code;
@@ -102,8 +102,8 @@ FailureNotice notice_of_unfinished_rank(const std::vector<Child>& children, KeyV
       if (child.exited_with(0) && !(progress && progress->done)) {
         return describe_death(child, rank, store);
       }
-      // Of several consequences, that of the rank at the earliest step counts, as this rank holds
-      // up the others.
+      // If several notices are consequences, the rank at the earliest step is named, because the
+      // other ranks wait for it.
       const std::int64_t step = progress ? progress->step : -1;
       if (!consequence || step < earliest) {
         if (auto posted = failure_notice_of(store, rank)) {
@@ -218,7 +218,7 @@ class Supervision {
         continue;
       }
       if (child.control >= 0 && signal != SIGKILL) {
-        // If the child no longer reads, it is about to be reaped.
+        // The send may fail: a child that no longer reads has ended and is about to be reaped.
         send(child.control, "stop\n", 5, MSG_NOSIGNAL | MSG_DONTWAIT);
       } else {
         kill(-child.pid, signal);

@@ -29,14 +29,14 @@ struct SuperviseOptions {
   std::chrono::milliseconds heartbeat_timeout{60'000};
   /// The time that ranks have to finish their step after they were asked to stop.
   std::chrono::milliseconds stop_grace{30'000};
-  /// The time that the other ranks have to end after a failure.
+  /// The time that the other ranks have to end by themselves after a failure.
   std::chrono::milliseconds failure_grace{3'000};
-  /// The time after the first death in which further deaths and notices that explain it may arrive.
+  /// The time to wait after the first death for further deaths and notices, which may explain it.
   std::chrono::milliseconds notice_time{500};
   /// Called several times a second while a child runs. If it throws, the children are killed.
   std::function<void()> on_tick{};
-  /// Returns whether a process on which all ranks depend has ended, as a text that follows the name
-  /// of a rank; nothing if it runs. The function may be empty.
+  /// Returns nothing while a process on which all ranks depend (mpirun) runs. Once it has ended,
+  /// returns how, as a text to follow the name of a rank. The function may be empty.
   std::function<std::optional<std::string>()> lost{};
   /// Called with the cause of a failure, before the other ranks are ended.
   std::function<void(const FailureNotice&)> on_failure{};
@@ -44,7 +44,7 @@ struct SuperviseOptions {
 
 /// How a job ended.
 struct Outcome {
-  int exit_code = 0;    // 0, 2, 3, or the exit code of the ranks
+  int exit_code = 0;    // 0, 2 (usage), 3 (failure), or the exit code of the ranks
   std::string message;  // one sentence for stderr; empty if there is none
   int rank = -1;        // the rank that failed first; -1: none
   int stop_signal = 0;  // the signal that asked the job to stop, or 0

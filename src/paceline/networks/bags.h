@@ -9,7 +9,7 @@
 
 namespace paceline::networks {
 
-/// Identifies the random lookups of one step of one trainer, in a job with this seed.
+/// Identifies the lookups that one trainer draws in one step of a job with this seed.
 struct LookupBatchKey {
   std::uint64_t seed = 0;
   plan::Rank trainer = 0;

@@ -21,7 +21,7 @@ namespace {
 enum Stream : std::uint32_t {
   kInput = 1,
   kTarget = 2,
-  kPlaces = 3,        // selects the tokens to be predicted
+  kPlaces = 3,        // selects the tokens whose words are to be predicted
   kKinds = 4,         // selects mask, another word, or the word itself
   kReplacements = 5,  // selects the words that replace others
 };

@@ -24,7 +24,7 @@ namespace paceline::networks {
 struct Batch {
   at::Tensor input;
   at::Tensor target;
-  bool integers = false;  // whether the loss is integer_loss()
+  bool integers = false;  // whether the batch is for integer_loss()
 };
 
 /// The target at tokens whose word is not to be predicted.

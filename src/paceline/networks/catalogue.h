@@ -15,12 +15,13 @@ struct NetworkOptions {
   int image_size = 0;               // 0: the network's default
   int classes = 0;                  // 0: the network's default
   int sequence_length = 0;          // tokens; 0: the network's default
-  bool zeros = false;               // for text networks, see make_batch
+  bool zeros = false;               // for text networks: the words of ddl-benchmarks, see
+                                    // make_batch
   std::optional<double> dropout{};  // null: the network's default
   // The following fields are for networks with embedding tables:
   int bags = 2;           // largest number of examples per batch
-  int bag_width = 512;    // numbers per example, over all tables
-  int bag_tables = 8;     // tables, of equal width
+  int bag_width = 512;    // numbers that one example looks up in all tables together
+  int bag_tables = 8;     // number of tables, which have equal widths
   bool one_relu = false;  // hybrid: one ReLU after the second layer, as in the original
 };
 

@@ -48,8 +48,8 @@ std::vector<std::vector<std::int64_t>> split_samples(const std::vector<std::int6
                                                      const std::string& split, int ranks,
                                                      std::uint64_t seed);
 
-/// The indices, within a shard of `samples`, on which a rank trains in a step: the rank goes
-/// through random permutations of its shard, one after the other.
+/// Chooses the samples on which a rank trains in each step. The rank goes through random
+/// permutations of its shard, which has `samples` samples, one after the other.
 class BatchOrder {
  public:
   BatchOrder(std::int64_t samples, int batch, std::uint64_t seed, int rank);

@@ -13,8 +13,8 @@ namespace {
 
 namespace nn = torch::nn;
 
-/// The bags of all tables, concatenated: a parameter into which the plan writes the bags, and whose
-/// gradient the plan sends to the tables.
+/// The concatenated bags of all tables as a parameter. The plan's kernels write the bags into it
+/// before the forward pass, and send its gradient to the tables.
 class EmbeddingBagsImpl final : public nn::Module, public Gated {
  public:
   EmbeddingBagsImpl(int bags, int width) {

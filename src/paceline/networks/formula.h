@@ -9,9 +9,9 @@
 
 namespace paceline::networks {
 
-// Numbers that depend only on a stream and an index: they have the same bits from this header and
-// from adapters/formula.py, on every machine, for every number of threads.  No random generator is
-// used.
+// Random-looking numbers that depend only on a stream and an index. This header and
+// adapters/formula.py compute the same bits on every machine and for every number of threads. No
+// random generator is used.
 
 /// Mixes 32 bits bijectively (C. Wellons, "lowbias32").
 constexpr std::uint32_t mix(std::uint32_t x) {
@@ -23,7 +23,7 @@ constexpr std::uint32_t mix(std::uint32_t x) {
   return x;
 }
 
-/// Returns the stream that `words`, in this order, identify.
+/// Returns the number of the stream that `words`, in this order, identify.
 constexpr std::uint32_t stream_of(std::initializer_list<std::uint32_t> words) {
   std::uint32_t stream = 0;
   for (const std::uint32_t word : words) {
@@ -39,12 +39,13 @@ constexpr std::uint32_t random_word_at(std::uint32_t stream, std::uint32_t index
   return mix(stream + index);
 }
 
-/// Uniform in [0, 1); a multiple of 2^-24, which a float represents exactly.
+/// Returns a number that is uniform in [0, 1): a multiple of 2^-24, which a float represents
+/// exactly.
 constexpr double uniform_unit_at(std::uint32_t stream, std::uint32_t index) {
   return static_cast<double>(random_word_at(stream, index) >> 8) / 16777216.0;
 }
 
-/// Uniform integer from 0 to limit-1.
+/// Returns an integer that is uniform in 0 .. limit-1.
 constexpr std::uint32_t uniform_integer_at(std::uint32_t stream, std::uint32_t index,
                                            std::uint32_t limit) {
   const std::uint64_t word = random_word_at(stream, index);

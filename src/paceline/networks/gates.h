@@ -19,14 +19,14 @@ class Gates {
   /// Whether the module's backward pass may have to wait at its gate.
   virtual bool gates_backward(plan::ModuleId module) const = 0;
   virtual void enter_backward(plan::ModuleId module) = 0;
-  /// Returns a tensor, shaped as `parameter`, into which backward may write the parameter's
-  /// gradient now; at most once per backward pass.  If it is undefined, backward allocates the
+  /// Returns memory, shaped as `parameter`, into which backward may write the parameter's gradient
+  /// now; at most once per backward pass. If the tensor is undefined, backward allocates the
   /// gradient.
   virtual at::Tensor gradient_slot(const at::Tensor& /*parameter*/) { return {}; }
 };
 
-/// The interface of a layer to an executor.  While no gates are bound, a layer's only extra cost is
-/// a test for null.
+/// A layer whose forward and backward pass an executor can delay. While no gates are bound, its
+/// only extra cost is a test for null.
 class Gated {
  public:
   virtual ~Gated() = default;

@@ -10,9 +10,9 @@ namespace {
 
 namespace autograd = torch::autograd;
 
-// Performs the operations of PyTorch's own linear layer and its backward pass with the same order
-// of operands, so that both give the same bits.  The bias is the first input, because PyTorch
-// computes its gradient first.
+// Computes a linear layer with the operations of PyTorch's own layer and its backward pass, in the
+// same order of operands, so that both give the same bits. The bias is the first input, because
+// PyTorch computes its gradient first.
 class LinearIntoSlot : public autograd::Function<LinearIntoSlot> {
  public:
   static at::Tensor forward(autograd::AutogradContext* context, const at::Tensor& bias,

@@ -18,7 +18,7 @@ enum class Precision {
 /// Parses "fp32", "bf16" or "amp"; throws UsageError that lists these for any other name.
 Precision parse_precision(std::string_view name);
 
-/// Returns the dtype of parameters, gradients and inputs.
+/// Returns the dtype of parameters, gradients and inputs in this precision.
 at::ScalarType parameter_dtype(Precision precision);
 
 /// Casts floating-point parameters and buffers, as Python's Module.to(dtype) does, and drops

@@ -23,7 +23,8 @@ Conv2d square_conv(int in, int out, int kernel, int stride, int groups = 1) {
                     .bias(false));
 }
 
-/// The parameters of a block that follow from its position in the network.
+/// The numbers of channels and the stride of a block, which follow from its position in the
+/// network.
 struct BlockShape {
   int in = 0;
   int planes = 0;

@@ -44,7 +44,8 @@ std::vector<std::int64_t> random_permutation(std::int64_t count, Random& random)
   return order;
 }
 
-/// Draws a group in proportion to its share, from the groups that have samples left.
+/// Draws a group with a probability proportional to its share, among the groups that have samples
+/// left.
 std::size_t draw_group(const std::vector<double>& shares,
                        const std::vector<std::vector<std::int64_t>>& left, Random& random) {
   double total = 0;

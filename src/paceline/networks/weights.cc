@@ -17,8 +17,8 @@ namespace {
 
 constexpr double kNonZeroPerUnit = 8;
 
-// Scale of the last batch norm of a residual branch.  Goyal et al. 2017 (arXiv:1706.02677, section
-// 5.1) begin with 0.  With scales near 1 the gradient of ResNet-50 has a norm of 1500, so that
+// Scale of the last batch norm of a residual branch. Goyal et al. 2017 (arXiv:1706.02677, section
+// 5.1) initialize it to 0. With scales near 1 the gradient of ResNet-50 has a norm of 1500, so that
 // within five steps rounding errors grow to differences of a tenth in the loss.
 constexpr double kBranchScale = 0.125;
 
@@ -66,7 +66,7 @@ bool ends_residual_branch(Network& network, const std::string& name) {
 
 std::shared_ptr<Network> make_network(const NetworkInfo& info, const NetworkOptions& options,
                                       std::uint64_t seed) {
-  static std::mutex turn;  // because all threads draw from torch's one generator
+  static std::mutex turn;  // all threads draw from torch's single generator, so they take turns
   const std::scoped_lock lock(turn);
   torch::manual_seed(seed);
   return info.make(options);

@@ -9,14 +9,14 @@
 
 namespace paceline::plan {
 
-/// One range that an op reads or writes.
+/// One range that an op reads or writes. `slack` is that of Access.
 struct AccessedRange {
   Slice slice;
   bool write = false;
   Step slack = 0;
 };
 
-/// The ranges that ops read and write, under one setup.
+/// Computes the ranges that ops read and write, under one setup.
 ///
 /// Forward of a module reads the values of its parameters and writes its statistics if the setup
 /// has a buffer for them.  Backward of a parameter reads its value and writes its gradient, which
@@ -45,7 +45,8 @@ std::vector<std::vector<Slice>> touched_ranges(
 /// Returns the largest Access::slack of the plan's kernels, in steps.
 Step largest_slack_steps(const CommPlan& plan);
 
-/// Whether an access of the plan has slack.  The result of the plan then depends on timing.
+/// Whether an op of the plan may read values that are some steps old (Access::slack). The result of
+/// the plan then depends on timing.
 inline bool has_slack(const CommPlan& plan) { return largest_slack_steps(plan) > 0; }
 
 inline bool overlap(const Slice& left, const Slice& right) {

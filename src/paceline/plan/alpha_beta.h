@@ -14,7 +14,7 @@ namespace paceline::plan {
 /// One piece of a piecewise linear time function: t = alpha + beta * bytes from `from_bytes` on.
 struct AlphaBetaPiece {
   std::int64_t from_bytes = 0;
-  Picoseconds alpha = 0;        // start-up time
+  Picoseconds alpha = 0;        // start-up time of an operation
   double beta_ps_per_byte = 0;  // picoseconds per byte of payload
 };
 

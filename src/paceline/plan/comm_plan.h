@@ -27,7 +27,8 @@ using Elements = std::int64_t;
 using OpIndex = std::int32_t;
 
 enum class ParameterId : std::int32_t {};
-enum class ModuleId : std::int32_t {};  // a module before whose forward pass executors may wait
+enum class ModuleId : std::int32_t {};  // a module at whose gate executors may wait before its
+                                        // forward pass
 enum class BufferId : std::int32_t {};
 enum class CommunicatorId : std::int32_t {};
 
@@ -48,11 +49,12 @@ struct Slice {
 struct Buffer {
   std::string name;  // gradients, momentum, residual, ...; the name in checkpoints
   DType dtype = DType::kF32;
-  Elements elements = 0;              // the capacity if the length varies
+  Elements elements = 0;              // number of elements; the capacity if the length varies
   std::optional<Elements> typical{};  // typical length if slices are ragged (plan/ragged.h)
-  std::optional<Slice> stands_for{};  // slice whose tensors and weight-decay groups it has
+  std::optional<Slice> stands_for{};  // slice of another buffer whose tensors and weight-decay
+                                      // groups describe this one
   InitialValue initial = InitialValue::kZero;
-  std::string_view performer{};  // owner of the memory if not the executor
+  std::string_view performer{};  // code that owns the memory; empty: the executor does
 };
 
 /// The slices of a parameter's value and gradient.  Neighboring placements can be fused.
@@ -60,9 +62,9 @@ struct ParameterPlacement {
   Slice value, gradient;
 };
 
-/// How the ops of a communicator are issued (plan/issue_rule.h).
+/// The order in which a rank issues the ops of one communicator (plan/issue_rule.h).
 enum class IssueOrder : std::uint8_t {
-  kProgram,   // in program order
+  kProgram,   // in the order of the plan's ops
   kPriority,  // in the order that the first member of the group chooses
   kAsReady    // exchanges only: each rank issues its ops as they become ready
 };
@@ -127,17 +129,17 @@ struct Exchange {
 struct Kernel {
   std::string_view name;
   std::vector<Access> reads, writes;  // an operand that is changed in place is in both
-  std::vector<double> numbers;        // weights, density, divisor, ...
+  std::vector<double> numbers;        // constants of the kernel: weights, density, divisor, ...
 };
 
 struct Op {
   std::variant<Forward, Backward, Collective, Exchange, Kernel> work;
   std::vector<OpIndex> after{};  // earlier ops to wait for without a data dependency
-  std::int32_t priority = 0;     // smaller goes first
-  std::string_view performer{};  // who issues the op if not the executor
+  std::int32_t priority = 0;     // ops with smaller numbers go first
+  std::string_view performer{};  // code that issues the op; empty: the executor does
 };
 
-/// The communicator of a Collective or Exchange.
+/// Returns the communicator of a Collective or Exchange; nothing for other ops.
 std::optional<CommunicatorId> communicator_of(const Op& op);
 
 /// Whether the op is Forward or Backward.
@@ -148,9 +150,9 @@ struct CommPlan {
   std::vector<Op> ops;
 };
 
-/// The permutations of ranks that leave all plans unchanged, except that the plans name other ranks
-/// and other shards of equal size.  Kernels still write parts of the same number of parameters,
-/// since their cost may depend on it.
+/// Describes which ranks are equivalent: permutations of ranks that leave all plans unchanged,
+/// except that the plans name other ranks and other shards of equal size. Kernels still write parts
+/// of the same number of parameters, since their cost may depend on it.
 ///
 /// `count` ranks from `first` on form blocks of `block` neighbors.  The blocks may be permuted in
 /// any order, or, unless `in_any_order`, only rotated as a ring.  The last `movable` ranks of a
@@ -162,8 +164,7 @@ struct Symmetry {
   Rank movable = 1;  // 1: ranks within a block keep their positions
   bool in_any_order = false;
 
-  /// Returns the first of the positions within a block to which the rank at position `place` may
-  /// move.
+  /// Returns the lowest position within a block with which position `place` may be exchanged.
   constexpr Rank first_exchangeable_position(Rank place) const {
     return place < block - movable ? place : block - movable;
   }
@@ -220,7 +221,7 @@ constexpr std::size_t index_of(Id id) {
   return static_cast<std::size_t>(id);
 }
 
-/// The bytes of one element.
+/// Returns the number of bytes of one element.
 constexpr std::int64_t size_of(DType dtype) {
   switch (dtype) {
     case DType::kF8:

@@ -12,8 +12,8 @@
 namespace paceline::plan {
 namespace {
 
-/// Returns the bytes of a slice that are expected before the step: of a ragged slice, those of the
-/// typical length.
+/// Returns how many bytes of a slice are expected to be sent: those of the typical length if the
+/// slice is ragged (plan/ragged.h), else all.
 std::int64_t expected_bytes(const Setup& setup, const Slice& slice) {
   const Buffer& buffer = setup.buffers[index_of(slice.buffer)];
   return std::min(slice.count, buffer.typical.value_or(slice.count)) * size_of(buffer.dtype);

@@ -20,21 +20,21 @@ struct Traffic {
 
 /// The communication and memory of one step of a plan on one rank, independent of the network.
 struct Cost {
-  std::int64_t wire_bytes = 0;  // sent by this rank
+  std::int64_t wire_bytes = 0;  // bytes sent by this rank
   std::int64_t calls = 0;
   std::map<std::string, Traffic> by_pattern;  // keys: all-reduce, message, ...
-  std::int64_t memory_bytes = 0;              // all buffers except values and gradients
+  std::int64_t memory_bytes = 0;              // size of all buffers except values and gradients
 };
 
 /// Sums the bytes that the rank sends, by the formulas of plan/wire_bytes.h, over the plan.  A
 /// message counts with its size at the sender; if its length varies, with the typical size.
 Cost cost(const Setup& setup, const CommPlan& plan, Rank rank);
 
-/// Whether the plan has communication.
+/// Whether the plan has ops that send or receive.
 bool communicates(const CommPlan& plan);
 
-/// Whether some ops are issued by other code than the plan's executor (Op::performer), such as
-/// PyTorch's Reducer.
+/// Whether some ops are issued by other code than the plan's executor (Op), such as PyTorch's
+/// Reducer.
 bool has_performer(const CommPlan& plan);
 
 /// The payload of a collective, or the bytes of all messages that an exchange sends and receives.
@@ -49,8 +49,8 @@ std::int64_t largest_payload(const Planner& planner, const PlanInput& input, con
 /// neither message.
 std::int64_t bytes_on_credit(const Setup& setup, const Op& op);
 
-/// The length of the longest chain of communication ops within a step, each of which waits for the
-/// one before.
+/// The length of the longest chain of communication ops within a step in which each op waits for
+/// the one before it.
 std::int64_t rounds(const ModelShape& model, const Setup& setup, const CommPlan& plan);
 
 }  // namespace paceline::plan

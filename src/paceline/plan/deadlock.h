@@ -7,9 +7,9 @@
 
 namespace paceline::plan {
 
-/// Returns a sentence that names the ops of a cycle of waits.  `blocker` returns the op that a
-/// given op waits for; the waits are followed from `first` until an op comes again, and that cycle
-/// is described.
+/// Returns a sentence that names the ops of a cycle in which each op waits for the next. `blocker`
+/// returns the op that a given op waits for. The waits are followed from `first` until an op occurs
+/// for the second time, which closes the cycle.
 template <typename Place, typename Blocker, typename Describe>
 std::string deadlock(Place first, const Blocker& blocker, const Describe& describe) {
   std::vector<Place> seen;

@@ -134,9 +134,9 @@ void DependencyAnalyzer::remember(Edge me) {
   }
 }
 
-/// Finds the newest write that all later ops wait for, and drops the entries that this write has
-/// itself waited for.  With a largest slack of `slack`, every op from step `now` on waits for the
-/// writes of steps up to `now` - `slack`.
+/// Drops entries of a segment's history that no later op needs. A newest write that all later ops
+/// wait for replaces the entries that this write has itself waited for. With a largest slack of
+/// `slack`, every op from step `now` on waits for the writes of steps up to `now` - `slack`.
 void DependencyAnalyzer::drop_covered(SegmentHistory& segment, Step now, Step slack) {
   auto& entries = segment.entries;
   const auto newest = std::find_if(entries.rbegin(), entries.rend(), [&](const Entry& entry) {

@@ -21,7 +21,8 @@ struct Edge {
   friend auto operator<=>(const Edge&, const Edge&) = default;
 };
 
-/// The waits and exclusions of a step's ops, by op index; each list is sorted.
+/// For each op of a step, the ops that it waits for and those that it excludes; each list is
+/// sorted.
 struct Dependencies {
   std::vector<std::vector<Edge>> waits_for;  // ops that must be complete before this op is issued
   std::vector<std::vector<Edge>> excludes;   // ops that must not run at the same time as this op
@@ -50,7 +51,7 @@ class DependencyAnalyzer {
   /// and never written grows without bound.
   void forget_before(Step step);
 
-  /// Adds `by` to the number of every step.
+  /// Renumbers all steps in the history: adds `by` to each step number.
   void shift(Step by);
 
   /// Whether both analyzers, made for the same model and setup, derive the same dependencies for
@@ -64,7 +65,8 @@ class DependencyAnalyzer {
   struct Entry {
     Edge who;
     bool write = false;
-    bool floor = false;  // represents dropped entries too: ops wait for it whatever its slack
+    bool floor = false;  // represents dropped entries too: ops wait for it even if their slack
+                         // would allow them not to
     Step slack = 0;
 
     friend bool operator==(const Entry&, const Entry&) = default;
@@ -81,7 +83,7 @@ class DependencyAnalyzer {
 
     friend bool operator==(const BufferHistory&, const BufferHistory&) = default;
   };
-  /// One row of bits per op, in one allocation.
+  /// A matrix of bits with one row per op, stored in one allocation.
   struct BitRows {
     std::size_t stride = 0;  // words per row
     std::vector<std::uint64_t> words;

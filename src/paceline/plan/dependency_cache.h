@@ -27,7 +27,7 @@ class DependencyCache {
   /// relative: 0 is the step itself, -1 the one before.
   std::shared_ptr<const Dependencies> open(const std::shared_ptr<const CommPlan>& plan);
 
-  /// As DependencyAnalyzer::forget_before, but `step` is relative to the next step to open: 0
+  /// Works as DependencyAnalyzer::forget_before, but `step` is relative to the next step to open: 0
   /// forgets all steps, -1 all but the last opened one.
   void forget_before(Step step);
 

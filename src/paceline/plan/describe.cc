@@ -23,7 +23,7 @@ BufferId naming_buffer_of(const Setup& setup, BufferId buffer) {
   return other.has_value() && other->begin == 0 ? other->buffer : buffer;
 }
 
-/// The name and the slice of a tensor.
+/// A tensor's name, and the slice of the buffer that it occupies.
 struct NamedSlice {
   std::string name;
   Slice tensor;

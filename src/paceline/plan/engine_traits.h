@@ -8,11 +8,11 @@
 
 namespace paceline::plan {
 
-/// The properties of an engine that are known without libtorch.
+/// The properties of a communication engine. They are known even in a build without libtorch.
 struct EngineTraits {
   std::string_view name;
   std::string_view summary;   // one line
-  std::string_view made_for;  // the kind of device whose tensors it moves without copies
+  std::string_view made_for;  // kind of device (cpu, cuda) whose tensors it sends without a copy
   bool moves_cpu = false;     // it moves tensors on the CPU
   bool moves_cuda = false;    // it moves tensors on a GPU
   /// The number of collectives of one communicator that the engine performs at the same time.
@@ -62,7 +62,7 @@ constexpr const EngineTraits* find_engine_traits(std::string_view name) {
   return row == kEngines.end() ? nullptr : row;
 }
 
-/// The first engine that is made for `device`.
+/// Returns the first engine of the table whose EngineTraits::made_for is `device`.
 constexpr const EngineTraits& engine_for(std::string_view device) {
   const auto* row = std::ranges::find(kEngines, device, &EngineTraits::made_for);
   return row == kEngines.end() ? kEngines.front() : *row;

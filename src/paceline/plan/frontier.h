@@ -14,7 +14,7 @@
 
 namespace paceline::plan {
 
-/// One op of one step.
+/// Identifies an op by its step and its index in that step's plan.
 using OpRef = Edge;
 
 /// Tracks which ops of the open steps may start, because all ops that they wait for are complete.
@@ -40,15 +40,15 @@ class Frontier {
   /// kernels.
   bool leads_to_communication(OpRef ref) const;
 
-  /// The ops that became ready since the last call, in program order.
+  /// Returns the ops that became ready since the last call, in program order.
   std::vector<OpRef> take_ready();
 
   /// The ops before `ref` that are not complete and must not run at the same time as `ref`.  Later
   /// ops that `ref` excludes are not included.
   std::vector<OpRef> incomplete_exclusions_of(OpRef ref) const;
 
-  bool is_ready(OpRef ref) const;     // may start, has started or is complete
-  bool is_enqueued(OpRef ref) const;  // is in a queue or complete
+  bool is_ready(OpRef ref) const;     // whether the op may start, has started or is complete
+  bool is_enqueued(OpRef ref) const;  // whether the op is in a device's queue or complete
   bool is_complete(OpRef ref) const;
   const Op& op(OpRef ref) const;
 
@@ -60,8 +60,9 @@ class Frontier {
   /// The number of steps that are opened and not finished.
   std::size_t open_steps() const { return steps_.size(); }
 
-  /// Returns `ref`, then the first op it waits for that is not enqueued, then the first such op
-  /// that this one waits for, and so on to an op that waits for none.
+  /// Returns a chain of waits: `ref`, then the first op it waits for that is not enqueued, then the
+  /// first such op that this one waits for, and so on. The chain ends at an op that waits for no
+  /// such op.
   std::vector<OpRef> chain(OpRef ref) const;
 
   /// The number of times that dependencies were derived.  It is below the number of steps if the

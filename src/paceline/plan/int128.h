@@ -39,7 +39,7 @@ constexpr std::int64_t scaled_bytes(std::int64_t bytes, std::int64_t weight, std
   return static_cast<std::int64_t>(Int128{bytes} * weight / one);
 }
 
-/// The picoseconds that `bytes` take at `bytes_per_s`, rounded up.
+/// Returns the picoseconds that sending `bytes` takes at `bytes_per_s`, rounded up.
 constexpr Picoseconds wire_time(std::int64_t bytes, std::int64_t bytes_per_s) {
   constexpr std::int64_t kSmall = 4'000'000;  // bytes; they need less than kEndOfTime at 1 byte/s
   if (bytes < kSmall) {

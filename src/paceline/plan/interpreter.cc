@@ -40,7 +40,7 @@ class InOrderInterpreter {
   std::size_t& position(Rank rank) { return position_[static_cast<std::size_t>(rank)]; }
   bool ended(Rank rank) { return position(rank) == world_.items(rank).size(); }
 
-  /// Runs the rank's next op if it can run.
+  /// Runs the rank's next op; returns false if that op must wait for another rank.
   bool advance(Rank rank) {
     if (ended(rank)) {
       return false;
@@ -120,7 +120,7 @@ class InOrderInterpreter {
     return std::nullopt;
   }
 
-  /// Returns a rank that `rank`, which is blocked, waits for.
+  /// Returns a rank for which the blocked rank `rank` waits.
   Rank blocker(Rank rank) {
     const PlanWorld::Item& item = world_.items(rank)[position(rank)];
     if (std::holds_alternative<Collective>(item.op->work)) {

@@ -23,7 +23,7 @@ class Machine {
   virtual void backward(Rank rank, Step step, const Backward& work) = 0;
   virtual void kernel(Rank rank, Step step, const Kernel& work) = 0;
 
-  /// `parts[i]` is the op of the communicator's i-th member.
+  /// Performs a collective on the memory of all members. `parts[i]` is the op of the i-th member.
   virtual void collective(const Communicator& on, const std::vector<const Collective*>& parts) = 0;
 
   /// Keeps a copy of the sent slice under the number `message`.  Each message is received once.
@@ -31,8 +31,9 @@ class Machine {
   virtual void receive(Rank to, const Slice& slice, std::size_t message) = 0;
 };
 
-/// Whether an exchange with sends completes only after each receiver has reached the exchange that
-/// receives the message, as with an engine that performs one operation at a time.
+/// Whether an exchange that sends completes at once, or only after each receiver has reached the
+/// exchange that receives the message. The latter is how an engine behaves that performs one
+/// operation at a time.
 enum class SendMode : std::uint8_t { kDoNotWait, kWait };
 
 /// Runs the steps of all ranks one op after the other.  The resulting memory defines the meaning of

@@ -18,8 +18,8 @@
 
 namespace paceline::plan {
 
-/// The first op that may be issued on one communicator of a rank.  Of the candidates of all its
-/// communicators, a rank issues the smallest one first.  `place` is the op's position in the
+/// The next op on one communicator of a rank that may be issued now. A rank compares the candidates
+/// of all its communicators and issues the smallest one first. `place` is the op's position in the
 /// program.
 template <typename Place>
 struct IssueCandidate {
@@ -95,7 +95,7 @@ class IssueRule {
   /// Whether ops may be issued in an order other than program order.
   bool reorders() const { return order_ != IssueOrder::kProgram; }
 
-  /// Whether the rank picks collectives for the other members.
+  /// Whether this rank is a leader, which picks the next collective for the other members.
   bool picks() const { return order_ == IssueOrder::kPriority && is_leader_; }
 
   /// Whether the rank issues collectives in the order of the leader's picks.
@@ -109,10 +109,10 @@ class IssueRule {
   /// leader.
   void follow(Number collective);
 
-  /// The number of collectives added.
+  /// The number of collectives added to this communicator since the start.
   Number collectives() const { return collectives_; }
 
-  /// Whether the credit holds the op back.
+  /// Whether `op` must wait because the bytes in flight have used up the communicator's credit.
   bool is_held_by_credit(Number op) const { return is_held_by_credit(at(op)); }
 
   /// The op that must be issued before `op`, which is not issued: the first op in program order, or
@@ -134,7 +134,7 @@ class IssueRule {
   bool credit_is_spent() const { return in_flight_bytes_ >= credit_bytes_; }
   bool is_held_by_credit(const Entry& entry) const { return entry.bytes > 0 && credit_is_spent(); }
   bool can_be_issued(const Entry& entry) const { return entry.ready && !is_held_by_credit(entry); }
-  /// Whether the rank picks the op itself.
+  /// Whether this rank chooses itself when to issue the op, without a leader's pick.
   bool is_own_pick(const Entry& entry) const {
     return order_ == IssueOrder::kAsReady ||
            (order_ == IssueOrder::kPriority && (is_leader_ || !entry.collective));

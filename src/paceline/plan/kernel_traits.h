@@ -10,7 +10,7 @@ namespace paceline::plan {
 /// The properties of a kernel that executors know without libtorch.
 struct KernelTraits {
   std::string_view name;  // as in plans
-  /// The kernel moves no bytes: the written memory is the read memory.
+  /// The kernel moves no bytes, because the memory that it writes is the memory that it reads.
   bool aliases = false;
   /// The kernel applies the optimizer to the parameters in its first written slice.
   bool optimizer = false;
@@ -28,9 +28,9 @@ struct KernelTraits {
   bool starts = false;
   /// The number of passes over the bytes that it reads and writes.
   double passes = 1;
-  /// The names of the phases of a step that begin and end with this kernel, as in records.  A phase
-  /// that no kernel ends lasts until the last message with values that the kernel has written is
-  /// sent.
+  /// The names of the phases of a step that start or end with this kernel, as records show them. A
+  /// phase that no kernel ends lasts until the last message with values that its first kernel has
+  /// written is sent.
   std::string_view begins{}, ends{};
 };
 
@@ -80,7 +80,7 @@ inline constexpr auto kKernels = std::to_array<KernelTraits>({
     {.name = "update_all_rows"},
 });
 
-/// The row of `name`; null if there is none.
+/// Returns the traits of the kernel called `name`; null if there is none.
 constexpr const KernelTraits* find_kernel_traits(std::string_view name) {
   const auto* row = std::ranges::find(kKernels, name, &KernelTraits::name);
   return row == kKernels.end() ? nullptr : row;

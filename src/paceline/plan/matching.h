@@ -26,7 +26,8 @@ struct Endpoints {
   };
   using Peer = std::pair<CommunicatorId, Rank>;
 
-  std::map<CommunicatorId, std::vector<std::uint32_t>> collectives;  // indices of ops
+  std::map<CommunicatorId, std::vector<std::uint32_t>> collectives;  // indices of ops among all ops
+                                                                     // of the rank
   std::map<Peer, std::vector<End>> sends, receives;
 
   /// Adds an op, whose index among all ops of the rank is `item`.  Items are added in rising order.

@@ -14,14 +14,15 @@ namespace paceline::plan {
 /// An optimizer with its default constants, as defined by torch.optim if it is there.
 struct Optimizer {
   std::string_view name;  // as named in configurations
-  /// The name of the update rule, which determines the optimizer's kernel, state and cost.
+  /// The name of the update rule. Optimizers with the same rule have the same kernel, state and
+  /// cost.
   std::string_view rule;
   std::string_view summary;
   /// The buffers of the state, each with one element per element of the parameters.
   std::array<std::string_view, 2> states{};
   /// Whether the state is a momentum buffer.  Without momentum there is no state.
   bool momentum = false;
-  /// Whether the kernel reads the number of steps.
+  /// Whether the update kernel reads the number of updates done, for a bias correction.
   bool counts_steps = false;
   /// The decay rates of the running averages in `states`.  If one rate applies to both averages,
   /// only the first is given.
@@ -119,7 +120,7 @@ inline constexpr auto kOptimizerNames = [] {
   return names;
 }();
 
-/// The names of kOptimizerNames as strings.
+/// Returns the names of all optimizers.
 std::vector<std::string> optimizer_names();
 
 /// The row of `name`; null if there is none.

@@ -43,8 +43,8 @@ std::string work_text_of(const Op& op, const Setup& setup) {
   return "model";
 }
 
-/// Returns a function from a step to a Value.  The value is computed once for each variant:
-/// `add(setup, plan, rank, value)` is called for every rank and adds its part.
+/// Returns a function that maps a step to a Value, which is computed once for each variant:
+/// `add(setup, plan, rank, value)` is called for every rank and adds that rank's part to the value.
 template <class Value, class Add>
 auto cached_step_values(const Planner& planner, const PlanInput& input, const Add& add) {
   return [&, known = std::map<Variant, Value>()](Step step) mutable -> const Value& {
@@ -88,7 +88,8 @@ std::optional<Step> period_of(const Planner& planner, const PlanInput& input, St
   PlanInput first = input;
   first.rank = 0;
   std::vector<Variant> variants;  // variants of the steps from step 1 on
-  // All steps are compared: a rule that averages every 100 steps looks static in the steps before.
+  // The comparison includes all steps up to twice the limit: a rule that averages every 100 steps
+  // looks static in the steps before.
   for (Step step = 1; step <= 2 * longest; ++step) {
     variants.push_back(planner.variant(first, step));
   }

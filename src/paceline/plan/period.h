@@ -17,8 +17,8 @@ std::optional<Step> period_of(const Planner& planner, const PlanInput& input, St
 /// period of the variants, because variants may differ in their buffers only.
 Step period_of_work(const Planner& planner, const PlanInput& input);
 
-/// Whether some step of the period has traffic that none of the `steps` steps from `first` on has.
-/// The traffic of a step is the bytes and calls of each pattern, summed over all ranks.
+/// Whether the steps `first` to `first + steps - 1` lack traffic that some other step of the period
+/// has. The traffic of a step is the bytes and calls of each pattern, summed over all ranks.
 bool misses_traffic_of_period(const Planner& planner, const PlanInput& input, Step first,
                               Step steps);
 

@@ -16,7 +16,7 @@ struct ParameterShape {
   std::string name;  // as in the state dict, for example layer4.2.conv3.weight
   std::vector<Elements> sizes{};
   Elements elements = 0;  // product of the sizes
-  ModuleId module{};      // the module whose forward reads it
+  ModuleId module{};      // module whose forward pass reads the parameter
 };
 
 /// Whether the parameter has two or more dimensions.  Biases and parameters of normalizations have
@@ -54,8 +54,8 @@ struct PlanInput {
   OptimizerShape optimizer;
   Rank rank = 0;
   Rank world = 1;
-  RanksPerHost local_world{};             // empty: hosts are unknown
-  int micro_batches = 1;                  // per step (gradient accumulation)
+  RanksPerHost local_world{};             // number of ranks on each host; empty: hosts are unknown
+  int micro_batches = 1;                  // micro-batches per step (gradient accumulation)
   bool loss_scaling = false;              // whether the loss is scaled, Note [Loss scaling]
   double clip_norm = 0;                   // largest allowed norm of all gradients; 0: no limit
   std::optional<LayerProfile> profile{};  // layer times, equal on all ranks; for some planners

@@ -25,19 +25,20 @@ class PlanError : public UsageError {
 /// The variants of the first `steps` steps.
 std::vector<Variant> variants_of_steps(const Planner& planner, const PlanInput& input, Step steps);
 
-/// The first steps of the plans of all ranks, in which each collective and message is matched with
-/// its other ranks (plan/matching.h).  The constructor checks everything that can be checked
+/// The plans of all ranks for the first steps. Each collective and each message is matched with the
+/// ops of its other ranks (plan/matching.h). The constructor checks everything that can be checked
 /// without running the plans.
 class PlanWorld {
  public:
-  /// One op of one step on one rank.
+  /// One op of one step, in the list of all ops of a rank.
   struct Item {
     Step step = 0;
     OpIndex index = 0;
     const Op* op = nullptr;
     std::size_t collective = 0;           // if `op` is a Collective: index in collectives()
     std::vector<std::size_t> sends{};     // if `op` is an Exchange: indices in messages()
-    std::vector<std::size_t> receives{};  // the same for its receives
+    std::vector<std::size_t> receives{};  // if `op` is an Exchange: indices of received messages in
+                                          // messages()
   };
   /// A collective with one item per member of the communicator, in the order of the members.
   struct MatchedCollective {
@@ -62,7 +63,7 @@ class PlanWorld {
   PlanWorld(const Planner& planner, const PlanInput& input, Step steps)
       : PlanWorld(planner, input, variants_of_steps(planner, input, steps)) {}
 
-  /// The same with one step for each of `variants`.
+  /// Makes one step for each of `variants`, in this order.
   PlanWorld(const Planner& planner, const PlanInput& input, const std::vector<Variant>& variants);
   PlanWorld(const PlanWorld&) = delete;  // items point into their plans
   PlanWorld& operator=(const PlanWorld&) = delete;
@@ -74,7 +75,7 @@ class PlanWorld {
   const std::vector<Item>& items(Rank rank) const { return side(rank).items; }
   const std::vector<MatchedCollective>& collectives() const { return collectives_; }
   const std::vector<MatchedMessage>& messages() const { return messages_; }
-  /// The communicator in the setup of `rank`.
+  /// The communicator with this id as the setup of `rank` states it.
   const Communicator& communicator(Rank rank, CommunicatorId id) const {
     return side(rank).setup.communicators[index_of(id)];
   }
@@ -82,8 +83,9 @@ class PlanWorld {
     return communicator(collective.first, collective.on);
   }
 
-  /// The ops that must be issued before the collective or exchange at `place` can complete: the op
-  /// of each member, including `place`, or the ops at the other ends of its messages.
+  /// Returns the ops that must be issued before the collective or exchange at `place` can complete:
+  /// of a collective, the op of each member, including `place` itself; of an exchange, the ops at
+  /// the other ends of its messages.
   std::vector<Place> partners(const Place& place) const;
 
   /// For each item, the items of the same rank that it waits for or excludes.

@@ -25,7 +25,7 @@ inline double seconds_of(Picoseconds time) { return static_cast<double>(time) * 
 
 inline double milliseconds_of(Picoseconds time) { return seconds_of(time) * 1e3; }
 
-/// The times in which one rank computes a micro-batch without communication, layer by layer.  The
+/// How long one rank computes each part of a micro-batch without communication, layer by layer. The
 /// parts follow each other without gaps, so they sum to the time from the start of forward to the
 /// last gradient.
 struct LayerProfile {

@@ -15,7 +15,8 @@
 namespace paceline::plan {
 namespace {
 
-/// The defaults of PyTorch's GradScaler: growth factor, backoff factor, interval.
+/// The constants of loss scaling, as PyTorch's GradScaler has them by default: growth factor,
+/// backoff factor, growth interval.
 constexpr std::array kScaleRule{2.0, 0.5, 2000.0};
 
 }  // namespace

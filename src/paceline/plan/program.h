@@ -21,8 +21,8 @@ namespace paceline::plan {
 /// each other in ready order, and every parameter is in exactly one group.
 using Groups = std::vector<std::vector<ParameterId>>;
 
-/// A range of the flat layout that is exchanged or updated as a whole: a slice of the values and
-/// the same range of the gradients.  It contains its tensors and the padding after each of them.
+/// A range of the flat layout that is exchanged or updated as a whole: a slice of the values, and
+/// the same range of the gradients. It holds whole tensors and the padding after each of them.
 struct Bucket {
   std::vector<ParameterId> parameters;  // in ready order
   Slice values, gradients;
@@ -93,8 +93,8 @@ class SetupBuilder {
   /// the values.
   void shard_optimizer(Rank shards);
 
-  /// Makes the buckets share gradient memory of `slots` buckets: bucket i uses the memory of bucket
-  /// i - `slots`.
+  /// Saves memory: bucket i uses the gradient memory of bucket i - `slots`, so only `slots` buckets
+  /// have gradient memory at a time.
   void share_gradient_memory(std::size_t slots);
 
   /// Adds a buffer with the layout of the values, and with their type unless another is given.
@@ -122,20 +122,20 @@ class SetupBuilder {
   std::int64_t credit_bytes_ = std::numeric_limits<std::int64_t>::max();
 };
 
-/// The `index`-th of `shards` equal pieces of a slice.
+/// Returns piece number `index`, from 0, of `shards` equal pieces of a slice.
 Slice shard_of(const Slice& slice, Rank index, Rank shards);
 
 /// The buckets of `groups` in a layout that SetupBuilder made.  The layout's groups must have the
 /// same order of parameters, but may have other borders.
 std::vector<Bucket> buckets_of(const Setup& setup, const Groups& groups);
 
-/// The context of a program besides its input and setup.
+/// Settings with which a program is built, besides its input and setup.
 struct ProgramContext {
   std::vector<Bucket> buckets{};  // buckets of the schedule; empty without a schedule
   bool trains = true;             // if false, model work and updates are omitted
   Rank shards = 1;                // buckets are a multiple of this number of aligned pieces
-  Step phase = 0;                 // the step within the period of the exchange
-  Variant turn = 0;               // the update rule's variant
+  Step phase = 0;                 // step number within the period of the exchange
+  Variant turn = 0;               // variant of the update rule that this step runs
   std::string strategy{};         // name of the strategy, for messages
 };
 
@@ -147,7 +147,7 @@ inline constexpr std::size_t kMostMessages = 1'000'000;
 ///
 /// Kernel contracts (reads; writes; numbers):
 ///   copy     n slices; n slices; {factor}: writes[i] = factor * reads[i]
-///   view     n slices; n slices; {1}: as copy, but nothing moves: its performer
+///   view     n slices; n slices; {1}: as copy, but nothing moves: the op's owner
 ///            makes the written memory the read memory
 ///   nesterov anchor, outer momentum, sum; anchor, outer momentum; {rate, mu,
 ///            divisor}: with d = sum / divisor, m = mu m + d and
@@ -241,7 +241,7 @@ class Program {
   /// Appends all Forward, then all Backward in ready order, for each micro-batch in turn.
   void compute();
 
-  /// Append all Forward, or all Backward, of one micro-batch.
+  /// These functions append all Forward, or all Backward, of one micro-batch.
   void forward_pass(int micro = 0);
   void backward_pass(int micro = 0);
 
@@ -284,12 +284,12 @@ class Program {
   /// layerwise and the slice has a part of a matrix.
   void update(const Slice& values, const Slice& gradients, Elements state_begin, double divisor);
 
-  /// Makes `op` wait for `earlier` in addition to its hazards.
+  /// Makes `op` wait for `earlier` even if the two have no data dependency.
   void after(OpIndex op, OpIndex earlier);
   Op& at(OpIndex op);
   OpIndex size() const { return static_cast<OpIndex>(plan_.ops.size()); }
 
-  /// Sets the priority of the ops from `first` on.
+  /// Sets the priority of all ops from `first` to the last one.
   void set_priority(OpIndex first, std::int32_t priority);
 
   const std::vector<Bucket>& buckets() const { return context_.buckets; }
@@ -301,8 +301,9 @@ class Program {
   /// The index of the bucket that contains this element of values or gradients.
   std::size_t bucket_at(Elements element) const;
 
-  /// Returns a value that a part of the strategy derives from the input and the buckets.  `make`
-  /// computes it at the first call for a type `T`; later calls return the stored value.
+  /// Returns a value that a part of the strategy computes from the input and the buckets, and that
+  /// it needs several times in a program. `make` computes it at the first call for a type `T`;
+  /// later calls return the stored value.
   template <class T, class Make>
   const T& derived(const Make& make) {
     std::any& kept = derived_[typeid(T)];
@@ -312,10 +313,11 @@ class Program {
     return std::any_cast<const T&>(kept);
   }
 
-  /// The newest Backward; nullopt before compute().
+  /// Returns the index of the Backward that was appended last; nullopt before compute().
   std::optional<OpIndex> last_backward() const;
 
-  /// The newest Backward of the bucket's gradient that is final last; nullopt before compute().
+  /// Returns the index of the Backward whose gradient is the last of the bucket's gradients to
+  /// become final; nullopt before compute().
   std::optional<OpIndex> last_backward(const Bucket& bucket) const;
 
   const PlanInput& input() const { return input_; }
@@ -332,7 +334,7 @@ class Program {
   std::map<std::type_index, std::any> derived_;
   CommPlan plan_;
   std::size_t messages_ = 0;
-  std::vector<OpIndex> backwards_;  // newest Backward by ParameterId; -1: none
+  std::vector<OpIndex> backwards_;  // index of the newest Backward by ParameterId; -1: none
   bool counted_ = false, gradients_checked_ = false, clipped_ = false;
 };
 

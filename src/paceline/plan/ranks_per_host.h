@@ -37,7 +37,7 @@ class RanksPerHost {
   /// Whether the hosts of the first `ranks` ranks all have equally many ranks.
   bool has_equal_hosts_up_to(std::int64_t ranks) const;
 
-  /// The number of ranks of each host.
+  /// Returns the number of ranks of each host, with one entry per host.
   std::vector<Rank> sizes() const;
 
   friend bool operator==(const RanksPerHost&, const RanksPerHost&) = default;

@@ -14,7 +14,8 @@
 namespace paceline::plan {
 namespace {
 
-/// A machine that moves nothing, to run the interpreter for its checks of the order alone.
+/// A machine that does not execute anything, so that the interpreter only checks the order of the
+/// ops.
 class NullMachine final : public Machine {
  public:
   void forward(Rank, Step, const Forward&) override {}
@@ -25,7 +26,8 @@ class NullMachine final : public Machine {
   void receive(Rank, const Slice&, std::size_t) override {}
 };
 
-/// The variants of the first `steps` steps, then each variant that these steps do not run.
+/// Returns the variants of the first `steps` steps, followed by each variant that does not occur in
+/// these steps.
 std::vector<Variant> variants_after(const Planner& planner, const PlanInput& input, Step steps) {
   std::vector<Variant> variants = variants_of_steps(planner, input, steps);
   for (const Variant variant : variants_of(planner, input)) {
@@ -34,7 +36,7 @@ std::vector<Variant> variants_after(const Planner& planner, const PlanInput& inp
   return variants;
 }
 
-/// The slices that kernels of the rank access with slack.
+/// Returns the slices that kernels of the rank access with slack; only kernels may access them.
 std::vector<Slice> slack_slices(const PlanWorld& world, Rank rank) {
   std::vector<Slice> slices;
   const auto add = [&](const std::vector<Access>& accesses) {

@@ -160,9 +160,9 @@ class OverlappedSimulation {
     }
   }
 
-  /// Called after the op at `place` was issued.  Completes its collective if all members have
-  /// issued it.  Of an exchange, completes it and the exchanges at the other ends of its messages,
-  /// each if it and all of its partners are issued.
+  /// Called after the op at `place` was issued. Completes a collective that all its members have
+  /// now issued. Completes an exchange, and each exchange at the other end of its messages, if it
+  /// and all of its partners are issued.
   void issued(const Place& place) {
     const PlanWorld::Item& item = world_.items(place.rank)[place.item];
     if (std::holds_alternative<Collective>(item.op->work)) {
@@ -197,7 +197,8 @@ class OverlappedSimulation {
     }
   }
 
-  /// Returns the first partner of an issued op that is not issued yet; nullopt if all are.
+  /// Returns the first partner of an issued op that is not issued yet; nullopt if all partners are
+  /// issued.
   std::optional<Place> absent_partner(const Place& place) {
     for (const Place& partner : world_.partners(place)) {
       if (!side(partner.rank).issued[partner.item]) {

@@ -9,9 +9,9 @@
 
 namespace paceline::plan {
 
-/// The bytes that each of `world` = P ranks sends for a collective with a payload of S bytes (the
-/// longer of its two sides): all-reduce 2(P-1)/P S, reduce-scatter and all-gather (P-1)/P S,
-/// broadcast S; 0 in a world of one rank.  Fractions of a byte are dropped.
+/// Returns the bytes that each of `world` = P ranks sends for a collective with a payload of S
+/// bytes (the longer of its two sides): all-reduce 2(P-1)/P S, reduce-scatter and all-gather
+/// (P-1)/P S, broadcast S; 0 in a world of one rank. Fractions of a byte are dropped.
 ///
 /// The costs of plans and the ledgers of engines use this same function, so a ledger equals a
 /// plan's cost exactly.

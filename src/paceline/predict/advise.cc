@@ -38,7 +38,8 @@ class Candidates {
  public:
   explicit Candidates(const AdviseRequest& request) : request_(request) {}
 
-  /// Adds a schedule or whole strategy with each of its sizes; `rest` is appended to its text.
+  /// Adds a schedule, or a complete strategy, once for each bucket or partition size. `rest` is
+  /// appended to its text.
   void add(const strategies::RowInfo& row, const std::string& rest) {
     const std::vector<double> one{25};
     for (const double mebibytes : has_buckets(row) ? request_.bucket_mb : one) {
@@ -70,7 +71,7 @@ class Candidates {
     }
   }
 
-  /// Adds a combination, unless the tables forbid it.
+  /// Adds a strategy if the strategy tables allow its combination of parts.
   void put(const std::string& text, double bucket_mb = 25) {
     try {
       add_once(all_, strategies::parse_strategy(text, {.bucket_mb = bucket_mb}).text());
@@ -138,14 +139,15 @@ plan::Picoseconds scaled(plan::Picoseconds time, double factor) {
   return std::llround(static_cast<double>(time) * factor);
 }
 
-/// Returns whether the difference between `row` and `faster`, which is as fast or faster, is within
-/// the error.  `apart` is the smallest difference, as a share of the step, that counts; if it is
-/// empty, their intervals are compared.
+/// Returns whether the predicted steps of `row` and of `faster`, whose step is not longer, are
+/// indistinguishable. `apart` is the smallest distinguishable difference, as a share of the step;
+/// if it is empty, the error intervals of the two are compared.
 bool is_within(const Advice& faster, const Advice& row, const std::optional<double>& apart) {
   return apart ? row.step <= scaled(faster.step, 1 + *apart) : row.low <= faster.high;
 }
 
-/// `rows` must be sorted by step.
+/// Returns the effect of the bucket size for each strategy with buckets. `rows` must be sorted by
+/// step.
 std::vector<BucketAdvice> buckets_of(const std::vector<Advice>& rows) {
   std::vector<BucketAdvice> all;
   std::vector<const Advice*> bests;
@@ -267,7 +269,7 @@ AdviceTable advise(const AdviseRequest& request) {
     simulator::JobCache jobs;
     PredictRequest job = request.job;
     job.strategy = strategy;
-    job.steps = 3;  // the steps themselves are not shown
+    job.steps = 3;  // the fewest allowed; single steps are not shown
     job.jobs = &jobs;
     try {
       const Prediction prediction = predict(job);

@@ -27,7 +27,8 @@ struct AdviseRequest {
   /// size is tried with a credit of once and of four times that size.
   std::vector<double> bucket_mb = {1, 5, 10, 25, 50, 100};
   std::vector<double> partition_mb = {1, 4, 16};
-  /// Whether to also compare strategies whose parameters differ from those of one large batch.
+  /// Whether to also compare strategies that compute other parameters than training on one large
+  /// batch.
   bool any_update = false;
   /// The error of a prediction, as a share of the step.  Empty: the error of the fit, or without a
   /// fit the error known for the strategy's family (predict/error_bar.h).  Two strategies count as
@@ -41,9 +42,9 @@ struct Advice {
   cases::Case configuration;
   plan::Picoseconds step = 0, exposed = 0;
   ErrorBar bar;
-  std::optional<StepErrors> errors{};   // if the step comes from measured figures
+  std::optional<StepErrors> errors{};   // set if the step comes from measurements of the job
   plan::Picoseconds low = 0, high = 0;  // the ends of the step's error interval
-  bool ties_with_best = false;          // whether the error covers its difference from row 1
+  bool ties_with_best = false;          // whether it is indistinguishable from the first row
   strategies::Guarantee guarantee = strategies::Guarantee::kExact;
 };
 
@@ -52,13 +53,13 @@ struct RejectedCandidate {
   std::string strategy, why;
 };
 
-/// How the size of buckets, in MiB, matters for one strategy.
+/// The effect of the bucket size, in MiB, on the predicted step of one strategy.
 struct BucketAdvice {
-  std::string strategy;      // the strategy without its size
-  double best = 0;           // the first of the fastest sizes
-  std::vector<double> like;  // sizes whose difference from the best is within the error
+  std::string strategy;      // the strategy's text without its bucket size
+  double best = 0;           // the size with the shortest step; the first one if several are equal
+  std::vector<double> like;  // sizes whose steps are indistinguishable from the shortest
   double worst = 0;
-  double worst_ratio = 1;  // the step at `worst` over that at `best`
+  double worst_ratio = 1;  // ratio of the step at `worst` to the step at `best`
 };
 
 struct AdviceTable {
@@ -94,8 +95,8 @@ AdviceTable advise(const AdviseRequest& request);
 Advice advice_of(const PredictRequest& job, const Prediction& prediction,
                  const AdviseRequest& request);
 
-/// Returns whether the difference between `row` and `faster`, which is as fast or faster, is within
-/// their errors.  False if either has no error bar.
+/// Returns whether the predicted steps of `row` and of `faster`, whose step is not longer, are
+/// indistinguishable within their errors.  Returns false if either has no error bar.
 bool is_indistinguishable(const Advice& faster, const Advice& row);
 
 /// Returns how a strategy's update differs from that of bsp, as a text for the user; empty if it

@@ -10,11 +10,12 @@ namespace paceline::predict {
 /// A lower bound on the step of any execution of a plan, on these links and with this algorithm of
 /// collectives.  Another algorithm may move fewer bytes over the slower link.
 struct Bound {
-  plan::Picoseconds compute = 0;  // model work of the slowest simulated rank
-  plan::Picoseconds wire = 0;     // one step's bytes on the busiest link, at the link's rate
-  plan::Picoseconds step = 0;     // the bound from these two times
-  bool crosses_step = false;      // communication may run under the next step
-  std::optional<cluster::Algorithm> algorithm{};  // empty: no collective with several ranks
+  plan::Picoseconds compute = 0;  // time of the model work on the slowest simulated rank
+  plan::Picoseconds wire = 0;  // time of one step's bytes on the busiest link, at the link's rate
+  plan::Picoseconds step = 0;  // lower bound of the step that follows from these two times
+  bool crosses_step = false;   // whether communication may overlap with the next step
+  /// Empty: the plan has no collective of several ranks.
+  std::optional<cluster::Algorithm> algorithm{};
 };
 
 /// If all communication of a step must end before the first Forward of the next step, and waits for

@@ -127,7 +127,7 @@ class Calibration {
     engine_ = engine_of_record(usable_.front());
   }
 
-  /// RCCL is NCCL for AMD's GPUs.
+  /// RCCL, NCCL's counterpart for AMD's GPUs, is modelled as NCCL.
   static std::string engine_of_record(const CommRecord& record) {
     return record.engine == "rccl" ? "nccl" : record.engine;
   }
@@ -190,7 +190,8 @@ class Calibration {
     }
   }
 
-  /// Says what updates of parameters are priced by, where no file has the rate of the memory.
+  /// Returns a note on where the time of parameter updates comes from if no file gives the memory's
+  /// rate.
   std::string memory_note() const {
     const cluster::ClusterDevice& device = out_.cluster.device;
     if (device.memory_bytes_per_s) {

@@ -10,7 +10,7 @@
 #include "paceline/predict/link_calibration.h"
 #include "paceline/records/comm_record.h"
 
-// Makes a cluster file from measured times of collectives.
+// Functions that make a cluster file from measured times of collectives.
 
 namespace paceline::predict {
 
@@ -19,18 +19,18 @@ struct ClusterFacts {
   /// The user's cluster file: its links and devices, and its hosts if `hosts` is empty.
   std::optional<cluster::Cluster> base{};
   std::vector<cluster::ClusterHost> hosts{};  // empty: those of the measured records
-  int devices_per_host = 0;                   // by nvidia-smi; 0: not known
-  int nvlinks = 0;                            // between two devices, the fewest; 0: there is none
-  int most_nvlinks = 0;                       // between two devices, the most
-  int nvlinks_of_a_device = 0;                // to all others together, the most
-  int network_cards = 0;                      // of a host, for devices
+  int devices_per_host = 0;                   // as nvidia-smi lists them; 0: not known
+  int nvlinks = 0;              // fewest NVLinks between two devices; 0: there is none
+  int most_nvlinks = 0;         // most NVLinks between two devices
+  int nvlinks_of_a_device = 0;  // most NVLinks of one device to all others together
+  int network_cards = 0;        // number of a host's network cards that its devices use
   bool has_topology = false;
 };
 
 struct CalibratedCluster {
   cluster::Cluster cluster;
   std::vector<CalibratedLink> links;
-  std::vector<std::string> notes;  // what is left out, a sentence each
+  std::vector<std::string> notes;  // what the cluster leaves out, a sentence each
 };
 
 /// Returns the cluster of the facts, with the constants of the engine's model fitted to `records`

@@ -30,7 +30,8 @@ void set_emulated_link(const std::string& link, PredictRequest& request);
 /// leaves the network's own type.
 void set_dtype(const std::string& dtype, PredictRequest& request);
 
-/// Sets in `configuration` the fields of the request's tables that cases::embedding_job_of() reads.
+/// Sets those fields of `configuration` that describe the request's embedding tables and that
+/// cases::embedding_job_of() reads.
 void describe_tables(const PredictRequest& request, cases::Case& configuration);
 
 /// Returns the mean number of bags (groups of looked-up rows) in a step.

@@ -32,7 +32,8 @@ Advice best_fusion_advice(const AdviseRequest& request, const std::string& codec
   return *std::move(best);
 }
 
-/// Rank 0's program with all gradients in one bucket.  `codec_part` is as for best_fusion_advice().
+/// The program of rank 0 with all gradients in one bucket. `codec_part` is as for
+/// best_fusion_advice().
 struct BucketProgram {
   BucketProgram(const AdviseRequest& request, const std::string& codec_part) {
     plan::PlanInput input;

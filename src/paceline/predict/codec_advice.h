@@ -17,14 +17,14 @@ namespace paceline::predict {
 struct CodecAdvice {
   std::string codec;
   plan::Picoseconds coding = 0;  // encode and decode of a step on one core
-  std::int64_t bytes = 0;        // sent by the rank in a step
+  std::int64_t bytes = 0;        // bytes that the rank sends in a step
   /// The link rate in bytes/s below which coding takes less time than sending the bytes that it
   /// saves; empty if it saves none.
   std::optional<double> break_even_bytes_per_s{};
   std::string strategy{};         // fusion with the codec and the best bucket size
   plan::Picoseconds step = 0;     // the predicted step of `strategy`
-  plan::Picoseconds exposed = 0;  // the part of it that communication adds
-  double change = 0;              // of the step, relative to fusion without a codec
+  plan::Picoseconds exposed = 0;  // what communication adds to that step
+  double change = 0;              // relative change of the step against fusion without a codec
   /// Whether the difference from the step without a codec is within the error (as in an
   /// AdviceTable).
   bool ties_with_no_codec = false;

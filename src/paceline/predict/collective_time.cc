@@ -38,14 +38,14 @@ namespace {
 
 using cluster::CollectiveCall;
 
-/// The sizes and numbers of ranks of the measured times with which the model was compared.
+/// The measured times with which the model was compared: their sizes and numbers of ranks.
 struct ComparedTimes {
   std::int64_t from_bytes = 0, to_bytes = 0;
   int least_ranks = 0, most_ranks = 0;
 };
 
-/// Returns the absolute log2 of the modelled time at the asked size over that at the nearest
-/// compared size.
+/// Returns by how many doublings or halvings the modelled time of the call differs from that of the
+/// nearest compared size.
 double doublings_of_time(const CollectiveCall& call, const ComparedTimes& compared,
                          const cluster::Machine& model, const EngineCosts& engine) {
   CollectiveCall nearest = call;

@@ -8,7 +8,7 @@
 #include "paceline/cluster/machine.h"
 #include "paceline/predict/engines.h"
 
-// Times of collectives that run alone on a machine.
+// Functions for times of collectives that run alone on a machine.
 
 namespace paceline::predict {
 
@@ -30,15 +30,15 @@ const cluster::LinkCalibration* calibration_of(const cluster::CollectiveCall& ca
 /// Returns the error of a collective's time under `model`, the engine's own model: the absolute
 /// logarithm of the modelled over the real time that nine of ten collectives do not exceed.  It is
 ///
-///   error^2 = own^2 + size^2 d(size) + ranks^2 d(ranks)
+///   error^2 = base^2 + size^2 d(size) + ranks^2 d(ranks)
 ///
-/// own    the error of nine of ten measured times, by Student's t of the fit's residuals; without a
-///        calibration the error of nine of ten published times (data/nccl_tuning.toml)
-/// d      doublings or halvings beyond what was measured or published: of the ranks, and of the
-///        modelled time between the asked size and the nearest one, since sizes that are nearly all
-///        latency take the same time
-/// size   the published error
-/// ranks  the calibration's error for each doubling, else the published error
+/// base   the error within which nine of ten measured times lie, by Student's t of the fit's
+///        residuals; without a calibration that of published times (data/nccl_tuning.toml)
+/// d      the number of doublings or halvings beyond what was measured or published: of the ranks,
+///        and of the modelled time between this size and the nearest one, since sizes that are
+///        nearly all latency take the same time
+/// size   the published error for each doubling of the time
+/// ranks  the calibration's error for each doubling of the ranks, else the published one
 ///
 /// The errors of doublings are independent, so their squares are added.  Beyond the measured range,
 /// returns nothing for engines whose model was not compared with published times.

@@ -26,7 +26,8 @@ cluster::LinkFit link_fit_of_line_fit(const CommRecord& of, const stats::LineFit
           .ranks_per_host = of.ranks_per_host};
 }
 
-constexpr std::int64_t kShortMessageBytes = 1024;  // bytes whose time is all latency
+// Up to this size the time of a message is all latency.
+constexpr std::int64_t kShortMessageBytes = 1024;
 
 // Returns the one-way latency of a link that no file describes: half of the shortest time of the
 // smallest message of at most 1 KiB, because that time includes both directions and the engine.

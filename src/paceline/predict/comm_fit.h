@@ -16,14 +16,14 @@ namespace paceline::predict {
 /// and operations of a single size.
 std::vector<cluster::LinkFit> fits_of(std::span<const records::CommRecord> records);
 
-/// The file of `comm --fit FILE`.
+/// The file that `comm --fit FILE` writes.
 struct FitFile {
   std::string path{};     // empty: no fits are written
   std::string command{};  // the command that measured the fits, quoted for a shell
 };
 
-/// Throws UsageError where the file of `flag` cannot be written, and where it is a file that
-/// `writer` did not write: "paceline comm" (write_fits) or "paceline calibrate".
+/// Throws UsageError if the file of `flag` cannot be written, or if it is an existing file that
+/// `writer` did not write.  A writer is "paceline comm" (write_fits) or "paceline calibrate".
 void check_replaceable(const std::string& flag, const std::string& path, std::string_view writer);
 
 /// Writes a cluster file of `hosts` and of the one measured link: between hosts if the ranks were

@@ -30,15 +30,16 @@ using records::RunRecord;
 struct MeasuredCase {
   cases::Case configuration;
   std::vector<double> steps, compute_only;
-  std::vector<double> examples;           // per step, if the steps differ
+  std::vector<double> examples;           // of each step, if the numbers differ between steps
   std::vector<double> coding;             // s per step, one entry per repetition
   std::int64_t operations = 0, late = 0;  // late: slower than the link
-  bool link_kept_up = true;               // by records::LinkCheck::valid()
+  // Whether the engine was as fast as the link, records::LinkCheck::valid().
+  bool link_kept_up = true;
 };
 
 bool emulates_links(const cases::Case& c) { return !c.replay.empty() && !c.link.empty(); }
 
-/// Throws UsageError if a prediction does not describe the case.
+/// Throws UsageError if predict() cannot simulate the case as it was run.
 void check_predictable(const cases::Case& c, const PredictRequest& request) {
   if (!c.framework.empty() || strategies::strategy_of(c).external()) {
     throw UsageError(fmt::format("{} performs it, which has no plan",

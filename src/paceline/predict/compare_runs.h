@@ -13,7 +13,7 @@ namespace paceline::predict {
 
 /// One case with all its repetitions.
 struct ComparedCase {
-  std::string name{};  // strategy and ranks
+  std::string name{};  // the case's strategy and ranks
   /// The time of a step on its slowest rank: the median, or, if the steps of a period differ by
   /// their plans, the mean over whole periods.
   double measured_s = 0;
@@ -23,7 +23,7 @@ struct ComparedCase {
 };
 
 struct Comparison {
-  std::string network;  // the network that the predictions assume
+  std::string network;  // the links that the predictions assume, as text
   std::vector<ComparedCase> cases{};
   std::string conclusion{};  // the largest error
 };

@@ -12,8 +12,9 @@
 
 namespace paceline::predict {
 
-/// Returns the engine `asked`.  If that is empty, returns the engine of the cluster's fits, if
-/// those that name an engine all name the same one; otherwise the engine made for `device`.
+/// Returns the engine `asked`.  If that is empty, returns the engine that the cluster's fits name,
+/// provided that they all name the same one.  Otherwise returns the engine that is made for
+/// `device`.
 std::string engine_of(const std::string& asked, const cluster::Cluster& cluster,
                       std::string_view device = "cuda");
 
@@ -22,8 +23,8 @@ std::string engine_of(const std::string& asked, const cluster::Cluster& cluster,
 const EngineCosts& costs_of_engine(const CostTable& costs, const std::string& asked,
                                    const cluster::Cluster& cluster);
 
-/// If `machine` holds no fit of collectives, warns of the cluster's fits with other engines.
-/// Throws UsageError if measured fits were asked for by name.
+/// If `machine` holds no fit of collectives, warns that the cluster's fits are of other engines and
+/// are not used.  Throws UsageError if measured fits were asked for by name.
 void check_fits(const cluster::Cluster& cluster, const std::string& engine,
                 const cluster::Machine& machine, std::vector<records::Warning>& warnings);
 
@@ -43,13 +44,13 @@ bool is_of_another_device(const std::string& profiled, const cluster::Cluster& c
 void check_device(const std::string& profiled, const cluster::Cluster& cluster,
                   const std::string& engine, std::vector<records::Warning>& warnings);
 
-/// Warns if the engine's collectives are those of NCCL, and the cluster names a model of a device
-/// whose generation is not known.
+/// Warns if the engine's collectives are those of NCCL and the cluster names a model of GPU whose
+/// generation is not known.
 void check_generation(const cluster::Cluster& cluster, const EngineCosts& engine,
                       std::vector<records::Warning>& warnings);
 
-/// Warns if updates take no time because the memory's rate is not known of a named model of a
-/// device.
+/// Warns if updates are predicted to take no time because the memory's rate is not known of the
+/// model that the cluster names.
 void check_memory(const cluster::Cluster& cluster, const cluster::SoftwareCosts& software,
                   std::vector<records::Warning>& warnings);
 

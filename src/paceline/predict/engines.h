@@ -13,28 +13,28 @@
 
 namespace paceline::predict {
 
-/// The costs of an engine's software.
+/// The costs of an engine's software, on top of the times of links.
 struct EngineCosts {
   std::string name, source;
-  std::string version_of{};  // engine whose fits and traits hold; empty: its own
+  std::string version_of{};  // the engine whose fits and plan traits apply; empty: this one
   bool fitted = false;
   cluster::SoftwareCosts costs{};
-  cluster::Algorithm algorithm = cluster::Algorithm::kRing;  // of collectives without a fit
-  bool from_python = false;           // launched from Python: the optimizer is unfused
-  plan::Picoseconds module_call = 0;  // host time, predict/launch_overhead.h
-  double module_call_spread = 0;      // between ranks, as a share of module_call
-  double tcp_s_per_byte = 0;          // host time beside the card's time
+  cluster::Algorithm algorithm = cluster::Algorithm::kRing;  // of collectives that have no fit
+  bool from_python = false;  // launched from Python, where the optimizer's kernels are unfused
+  plan::Picoseconds module_call = 0;  // host time to launch a module (predict/launch_overhead.h)
+  double module_call_spread = 0;      // standard deviation between ranks, as a share of module_call
+  double tcp_s_per_byte = 0;  // host time per byte over TCP, on top of the network card's time
   /// The share of the rate between a host's devices that collectives achieve, and the share of that
-  /// which remains while devices compute; 0: as the cluster file has it.
+  /// rate which remains while devices compute; 0: the cluster file's value.
   double device_share = 1, under_compute = 0;
-  bool published = false;  // a published program, which must be asked for by name
+  bool published = false;  // a published program, which is used only if the user names it
   /// Whether this is a lower bound: it has the cluster's own engine, and a collective takes only
   /// the time of its bytes at the links' rates.
   bool bound = false;
   /// Whether the messages that a computing host sends and receives over TCP/IP share one rate, that
   /// of its network cards.
   bool tcp_copies = false;
-  plan::Rank most_ranks = 0;  // most ranks in the fitted data; 0: no limit
+  plan::Rank most_ranks = 0;  // most ranks in the data behind these costs; 0: no limit
 
   /// Returns the name of the engine whose fits and plan traits hold: its own name, or `version_of`.
   const std::string& runs_on() const { return version_of.empty() ? name : version_of; }
@@ -45,12 +45,13 @@ struct OptimizerCosts {
   std::string name, source;
   bool fitted = false;
   plan::Picoseconds launch_per_tensor = 0;  // host time per tensor of an unfused update
-  /// Memory passes over all tensors for each pass of the plan's update, with unfused and fused
-  /// kernels.
+  /// Passes over the tensors' memory that the optimizer makes for each pass of the plan's update,
+  /// with unfused and with fused kernels.
   double passes = 1, fused_passes = 1;
 };
 
-/// The shares of a device's data-sheet rates that programs achieve, and factors on layer times.
+/// The shares of a device's data-sheet rates that programs achieve, and factors that correct the
+/// roofline's layer times.
 struct RooflineCosts {
   double copy_share = 1, product_share = 1;
   double backward_per_forward = 1;
@@ -64,7 +65,7 @@ struct CostTable {
   std::vector<EngineCosts> engines;
   std::vector<OptimizerCosts> optimizers;
   RooflineCosts roofline;
-  std::string text{};  // the file's text; empty: data/engine_costs.toml
+  std::string text{};  // text of the user's file; empty: data/engine_costs.toml
 
   /// Returns the engine's costs.  Throws UsageError with the known names for an unknown name.
   const EngineCosts& engine(std::string_view name) const;
@@ -80,7 +81,7 @@ const CostTable& shipped_costs();
 /// missing table, an unknown key, or a value of a wrong type.
 CostTable read_costs(const std::string& path);
 
-/// Returns shipped_costs().engine(name).
+/// Returns the costs of this engine in shipped_costs().
 const EngineCosts& engine_costs_named(std::string_view name);
 
 }  // namespace paceline::predict

@@ -74,8 +74,8 @@ std::string message_difference_text(const FamilyErrors& family, const cluster::M
   return "";
 }
 
-/// Returns how the cluster file's network differs from the validated range, before engine costs;
-/// empty if it does not.
+/// Returns how the network of the cluster file, without an engine's costs, differs from the
+/// validated range, as text; empty if it does not.
 std::string unlike_network(const FamilyErrors& family, const cluster::LinkModel& network) {
   const ValidatedRange& range = family.range;
   const auto rate = static_cast<double>(network.bytes_per_s);

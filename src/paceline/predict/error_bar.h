@@ -21,13 +21,13 @@ namespace paceline::predict {
 /// The conditions of a family's published experiments, as the files of clusters/ describe them.
 struct ValidatedRange {
   std::string device;
-  double least_bytes_per_s = 0, most_bytes_per_s = 0;  // of a host's network link
+  double least_bytes_per_s = 0, most_bytes_per_s = 0;  // rates of the hosts' network links
   plan::Rank most_ranks = 0;
   std::string engine;
   std::vector<std::string> optimizers;
-  bool messages = false;  // whether its strategies send messages
-  /// The bytes/s of a message after the engine's start time; 0: the time of messages follows from
-  /// the links.
+  bool messages = false;  // whether the strategies of the family send messages
+  /// The rate of a message in bytes/s after the engine's start time; 0: the times of messages
+  /// follow from the links.
   double message_bytes_per_s = 0;
 };
 
@@ -35,16 +35,17 @@ struct ValidatedRange {
 /// servers, reducer, neighbors.
 struct FamilyErrors {
   std::string family;
-  std::vector<std::string> strategies{};  // parts of their texts, as in StrategySpec::has
+  /// Strategy parts that its strategies have, as in StrategySpec::has.
+  std::vector<std::string> strategies{};
   /// The absolute error of the throughput: the mean, and the quantile `ErrorTable::level`.
   double mean_percent = 0, p90_percent = 0;
   int cells = 0;      // number of published numbers that were compared
-  std::string how{};  // the data compared, and what the fit left out
+  std::string how{};  // which data were compared, and what the fit left out
   /// The quantile `ErrorTable::level` of the error of the ratio between two strategies of the
   /// family on one job, and the number of compared pairs.
   double pair_p90_percent = 0;
   int pairs = 0;
-  bool pairs_of_bucket_sizes = false;  // whether a pair differs in bucket sizes
+  bool pairs_of_bucket_sizes = false;  // whether some pairs differ only in bucket sizes
   ValidatedRange range{};
 };
 
@@ -69,24 +70,26 @@ struct ErrorBar {
   /// The error of the step to either side, as a share of the step: nine of ten published results
   /// are within it.  Empty: the error is not known.
   std::optional<double> share{};
-  bool validated = false;            // for such a cluster and engine
-  const FamilyErrors* of = nullptr;  // whose error it is; null: the caller gave it
-  /// Why no published table covers this prediction; or why the error is not known.
+  bool validated = false;  // whether published results cover such a cluster and engine
+  /// The family whose error it is; null: the caller gave the error.
+  const FamilyErrors* of = nullptr;
+  /// Why no published table covers this prediction, or why the error is not known; empty: neither
+  /// applies.
   std::string why{};
 
   bool known() const { return share.has_value(); }
 };
 
-/// Returns the error bar of the family of the request's strategy, if it was validated: on that
-/// device and such networks, with that engine and on no more ranks.  Otherwise returns the largest
-/// bar of all families.  Returns only a reason for embedding tables, and if layer times are a
-/// roofline that no measurement scales; neither share nor reason if the request has a machine or
-/// software of its own.  `machine` has the request's link costs.
+/// Returns the error bar of the request's family of strategies, if published results cover the
+/// request's device, network, engine and number of ranks.  Otherwise returns the largest bar of all
+/// families.  The bar has a reason but no share for embedding tables, and for layer times from a
+/// roofline that no measurement scales.  It has neither if the request has a machine or software of
+/// its own.  `machine` has the request's link costs.
 ErrorBar error_bar_of(const PredictRequest& request, const cluster::Machine& machine);
 
 /// Returns the smallest difference, as a share of the faster step, by which two predicted steps of
-/// one job can be told apart.  It comes from published pairs of strategies of one family.  Empty if
-/// the two were not validated as one family, or no pair of it was published.
+/// one job are distinguishable.  It comes from published pairs of strategies of one family.  Empty
+/// if the two were not validated as one family, or no pair of it was published.
 std::optional<double> least_distinguishable_share(const ErrorBar& one, const ErrorBar& other);
 
 /// Returns least_distinguishable_share() for two bucket sizes of one strategy.  If no sizes of the

@@ -69,8 +69,8 @@ cluster::KernelCost other_cost(const PredictRequest& request, const cluster::Ker
           .bytes_per_s = rate > 0 ? rate : update.bytes_per_s};
 }
 
-/// Returns the bytes of those kernels that `counts` accepts, counted once per pass, on the actor
-/// that has most, in steps [1, 1 + steps).
+/// Returns the bytes that kernels accepted by `counts` read and write, counted once per pass, on
+/// the actor that has most, in steps [1, 1 + steps).
 template <class Counts>
 double most_kernel_bytes(const simulator::Job& job, plan::Step steps, const Counts& counts) {
   double most = 0;
@@ -113,7 +113,8 @@ std::vector<cluster::KernelCost> measured_codec_costs(const plan::Planner& plann
   return costs;
 }
 
-/// Returns what `request.codecs` holds of the strategy's codec.
+/// Returns the kernel costs of the strategy's codec by the times in `request.codecs`; empty if
+/// these lack the codec.
 std::vector<cluster::KernelCost> profiled_codec_costs(const PredictRequest& request,
                                                       const strategies::StrategySpec& spec) {
   std::vector<cluster::KernelCost> costs;
@@ -133,7 +134,8 @@ std::vector<cluster::KernelCost> profiled_codec_costs(const PredictRequest& requ
   return costs;
 }
 
-/// Returns what was measured of the strategy's codec.
+/// Returns the measured kernel costs of the strategy's codec: by the run's coding time if the
+/// request gives it, else by the profile.
 std::vector<cluster::KernelCost> codec_costs(const PredictRequest& request,
                                              const plan::PlanInput& input) {
   const strategies::StrategySpec spec = strategies::strategy_of(request);
@@ -151,7 +153,7 @@ bool has_coding_times(const PredictRequest& request) {
 double update_bytes(const plan::PlanInput& input) {
   plan::PlanInput alone = input;
   alone.world = 1;
-  alone.micro_batches = 1;  // one update, however many there are
+  alone.micro_batches = 1;  // a step has one update, whatever its number of micro-batches
   alone.local_world = {1};
   const auto planner = strategies::make_planner(strategies::parse_strategy("none"));
   return most_kernel_bytes(simulator::compile(*planner, alone, {.steps = 3}), 1,

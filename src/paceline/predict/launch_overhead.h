@@ -13,7 +13,7 @@
 
 namespace paceline::predict {
 
-/// A profile whose times include the host's launches.
+/// A layer profile whose times include the host's launches.
 struct LaunchedProfile {
   plan::LayerProfile profile;
   double busy = 1;  // the share of the time in which the device computes
@@ -43,7 +43,7 @@ double slowest_call(double per_call, double spread, plan::Rank ranks);
 void add_launch_overhead(const plan::NetworkShape& network, double seconds_per_call, double spread,
                          plan::Rank ranks, simulator::Costs& costs);
 
-/// Warns if the engine is of a published program that launches an update for each tensor after the
+/// Warns if the engine is a published program whose updates are launched tensor by tensor after the
 /// last collective.
 void warn_of_launches(const plan::NetworkShape& network, const EngineCosts& engine,
                       const cluster::SoftwareCosts& software,

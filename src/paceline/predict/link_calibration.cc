@@ -34,7 +34,8 @@ using cluster::LinkScope;
 // before anything is measured; and of a measured time around the model.
 constexpr double kOfGivenRate = 0.35, kOfUnknownRate = 1.5;
 constexpr double kOfALatency = 1, kOfATime = 0.1;
-/// A constant counts as determined if the fit reduces its standard deviation to at most this share.
+/// A constant counts as determined if its standard deviation after the fit is at most this share of
+/// that before it.
 constexpr double kMostLeft = 0.5;
 constexpr double kMicroseconds = 1e-6;
 
@@ -54,10 +55,10 @@ double sum_of_squares(const std::vector<double>& values) {
 /// A constant of the model, whose logarithm is fitted.
 struct ModelConstant {
   std::string name;
-  double before = 0;    // SI
-  double prior = 0;     // standard deviation of the logarithm
-  bool needed = false;  // the link has no value without it
-  double least = 0;     // SI; the link has at least this value
+  double before = 0;    // value before the fit, in SI units
+  double prior = 0;     // prior standard deviation of the logarithm
+  bool needed = false;  // whether the link has no value unless this is fitted
+  double least = 0;     // lower bound of the value, in SI units
   void (*put)(cluster::ClusterLink& link, double value) = nullptr;
 };
 
@@ -65,10 +66,10 @@ plan::Picoseconds at_most_1_s(double seconds) {
   return plan::picoseconds_of(std::min(1.0, seconds));
 }
 
-/// Returns the rate of the link that the call's bytes need to take `seconds`, by the algorithm that
-/// moves the fewest of them over the link.
+/// Returns the lowest link rate in bytes/s at which the collective can take its measured time, by
+/// the algorithm that moves the fewest bytes over the link.
 double least_rate(const LinkToCalibrate& of, const MeasuredTime& time, cluster::Cluster cluster) {
-  constexpr double kSlow = 1e6;  // bytes/s; the other link's rate does not matter beside it
+  constexpr double kSlow = 1e6;  // bytes/s; so slow that the other link's rate does not matter
   fitted_link(of.scope, cluster).bytes_per_s = kSlow;
   return kSlow * least_possible_s(time.call, cluster) / time.seconds;
 }
@@ -235,7 +236,8 @@ class LinkModelFit {
     return std::max(kept_[k].before * std::exp(logarithm), kept_[k].least);
   }
 
-  /// Returns constant `k`'s standard deviation after the fit over that before it.
+  /// Returns the standard deviation of constant `k` after the fit, as a share of that before the
+  /// fit.
   double left_of(std::size_t k) const { return std::sqrt(fit_.covariance[k][k]) / kept_[k].prior; }
 
   /// Returns the constant that the times determine least; the end if they determine all.  Times

@@ -14,8 +14,8 @@
 #include "paceline/predict/measured_fit.h"
 #include "paceline/predict/roofline.h"
 
-// Rejects figures that contradict each other, the description of the cluster or physics, and warns
-// of what the fit does not explain.
+// Checks that reject measurements which contradict each other, the cluster's description or
+// physics, and that warn of measurements which the fit does not explain.
 
 namespace paceline::predict {
 namespace {
@@ -28,7 +28,7 @@ constexpr const char* kRateWords = "; rate= is the samples/s of all ranks togeth
 /// units, and twice as fast as TF32 from A100 on, and 8-bit numbers twice as fast again (NVIDIA,
 /// data sheets of V100, A100 and H100).
 std::optional<double> most_flops(const cluster::ClusterDevice& device, plan::DType dtype) {
-  constexpr double kOfTensorCores = 100e12;  // no 32-bit units compute as fast
+  constexpr double kOfTensorCores = 100e12;  // FLOPS that only tensor cores reach
   const bool in_8_bits = dtype == plan::DType::kF8;
   if (in_8_bits && device.fp8_flops_per_s) {
     return device.fp8_flops_per_s;
@@ -42,8 +42,8 @@ std::optional<double> most_flops(const cluster::ClusterDevice& device, plan::DTy
 
 }  // namespace
 
-/// Throws UsageError if two figures of one case differ, a figure is given twice, or a log's own
-/// samples of a step are not those of its ranks and batch.
+/// Throws UsageError if a measurement is given twice, if two measurements of one case have
+/// different step times, or if a log's samples per step are not ranks times batch size.
 void MeasuredFit::check_figures() const {
   constexpr double kContradiction = 0.05;
   for (std::size_t i = 0; i < checked_.size(); ++i) {
@@ -74,8 +74,9 @@ void MeasuredFit::check_figures() const {
   }
 }
 
-/// Returns a clause on the least time that the figure's bytes need on the described links; empty if
-/// nothing describes them, or if that is less than half of the step.
+/// Returns a clause on the least time that the measured job's bytes need on the described links.
+/// Returns an empty text if nothing describes the links, or if that time is less than half of the
+/// step.
 std::string MeasuredFit::wire_words(const MeasuredFigure& figure) const {
   const bool across = cluster::ranks_per_host(request_of(figure).cluster, figure.ranks).size() > 1;
   const cluster::ClusterLink* link =
@@ -94,7 +95,7 @@ std::string MeasuredFit::wire_words(const MeasuredFigure& figure) const {
                    wire_s * 1e3, link->name, kGigabits * static_cast<double>(link->bytes_per_s));
 }
 
-/// Returns the figure without which the others agree best.
+/// Returns the measurement without which the others agree best.
 const CheckedFigure& MeasuredFit::odd_figure() const {
   const auto off = [this](const CheckedFigure& it) {
     return std::abs(std::log(simulated_s(it.figure, at_) / it.measured_s));
@@ -108,7 +109,7 @@ const CheckedFigure& MeasuredFit::odd_figure() const {
     try {
       others.fit();
     } catch (const UsageError&) {
-      continue;  // the other figures cannot be simulated
+      continue;  // the other measurements cannot be simulated
     }
     if (others.objective_ < least) {
       least = others.objective_;
@@ -170,7 +171,7 @@ void MeasuredFit::check_flops() const {
 /// Throws UsageError if the fitted compute times are unknown or impossible.
 void MeasuredFit::check_compute() const {
   check_flops();
-  constexpr double kUndetermined = 1;  // standard deviation of a logarithm
+  constexpr double kUndetermined = 1;  // standard deviation of the logarithm of the compute time
   if (std::sqrt(covariance_[0][0]) > kUndetermined) {
     throw UsageError(
         fmt::format("--measured '{}': determines nothing: the step hardly depends on what the "
@@ -196,9 +197,9 @@ void MeasuredFit::check_compute() const {
   }
 }
 
-/// Warns of fitted constants of links that are improbable under the cluster's description.
+/// Warns of fitted link constants that are improbable for the links as the cluster describes them.
 void MeasuredFit::warn_of_constants() {
-  constexpr double kFar = 3;  // standard deviations
+  constexpr double kFar = 3;  // in standard deviations of the prior
   const bool rated = std::ranges::any_of(
       checked_, [](const CheckedFigure& it) { return it.figure.samples_per_s.has_value(); });
   for (std::size_t k = 0; described_ && k < unknowns_.size(); ++k) {
@@ -220,7 +221,8 @@ void MeasuredFit::warn_of_constants() {
   }
 }
 
-/// Warns of figures that are further from the fit than their errors say.
+/// Warns of measurements whose fitted step differs more from the measured one than their errors
+/// explain.
 void MeasuredFit::warn_of_figures() {
   for (const CheckedFigure& it : checked_) {
     const double off = std::log(it.fitted_s / it.measured_s);

@@ -11,7 +11,7 @@
 #include "paceline/plan/profile.h"
 #include "paceline/records/run_record.h"
 
-// Measurements of a job's speed, from flags or from files.
+// Measurements of a job's speed, given by flags or read from files.
 
 namespace paceline::predict {
 
@@ -19,21 +19,21 @@ struct PredictRequest;
 
 /// One measurement of the job's speed.
 struct MeasuredFigure {
-  std::string words{};  // text of the flag or name of the record, for messages
+  std::string words{};  // the flag's text or the record's name, for messages
   plan::Rank ranks = 1;
-  int batch_size = 0;                      // per rank and step; 0: the job's
-  int accumulate = 0;                      // micro-batches a step; 0: the job's
+  int batch_size = 0;                      // samples per rank and step; 0: the job's
+  int accumulate = 0;                      // micro-batches per step; 0: the job's
   std::string strategy{};                  // empty: the job's
   std::optional<double> bucket_mb{};       // empty: the job's
-  std::vector<int> ranks_per_host{};       // empty: as the cluster fills
-  std::optional<double> step_s{};          // one of these two at least
-  std::optional<double> samples_per_s{};   // of all ranks
+  std::vector<int> ranks_per_host{};       // empty: the cluster's hosts are filled in order
+  std::optional<double> step_s{};          // s per step; this or samples_per_s is set
+  std::optional<double> samples_per_s{};   // rate of all ranks together
   double spread = 0;                       // standard error, a share of the step; 0: not known
-  std::optional<double> compute_only_s{};  // the step without communication
-  std::optional<std::int64_t> samples_per_step{};  // of all ranks, as a log says itself
+  std::optional<double> compute_only_s{};  // time of a step without communication
+  std::optional<std::int64_t> samples_per_step{};  // of all ranks, if a log states it
   std::optional<records::PlannerTimes> planned_by{};
 
-  /// The samples per rank that cross the model at once.
+  /// Returns the samples of one micro-batch on one rank, which go through the model together.
   int micro_batch() const { return std::max(1, batch_size / accumulate); }
 };
 
@@ -41,7 +41,7 @@ struct MeasuredFigure {
 /// not state.
 struct ParsedFigure {
   MeasuredFigure figure;
-  std::string file{};  // empty: the words give the time themselves
+  std::string file{};  // empty: the flag itself gives the time
   bool gives_ranks = false;
 };
 
@@ -57,12 +57,12 @@ struct SingleRankPhases {
   double step = 0, forward = 0, backward = 0;
 };
 
-/// The measurements in run records.
+/// The measurements of a job that run records contain.
 struct MeasuredRecords {
   std::vector<MeasuredFigure> figures;  // smallest number of ranks first
   /// The case of the first record that states its configuration; empty: no record states one.
   std::optional<cases::Case> job{};
-  std::optional<SingleRankPhases> alone{};  // where runs of one rank have phases
+  std::optional<SingleRankPhases> alone{};  // set if runs of one rank recorded phases
   std::vector<records::Warning> warnings{};
 };
 
@@ -72,9 +72,9 @@ struct MeasuredRecords {
 /// jobs, or none is left.
 MeasuredRecords figures_of(std::span<const records::RunRecord> records);
 
-/// Sets the layer times of `job`, whose network is set.  If the job has no profile, they have the
-/// shape that the records measured or planned by, and the split into forward, backward and update
-/// of the runs of one rank.
+/// Sets the layer times of `job`, whose network must be set.  If the job has no profile, each
+/// layer's share of the time is the one that the records were planned with, else a roofline.  The
+/// times of forward, backward and update are those of the runs of one rank.
 void put_layer_times(const MeasuredRecords& measured, PredictRequest& job);
 
 }  // namespace paceline::predict

@@ -20,14 +20,16 @@ namespace {
 
 // Standard deviations of the priors.  They are of logarithms, except that of the collective's
 // start, which is in seconds.
-constexpr double kComputeDeviation = 5;           // nothing is known of it
-constexpr double kRateDeviation = 0.35;           // if links are described
-constexpr double kMeasuredRateDeviation = 0.1;    // if fits of collectives were measured
-constexpr double kUndescribedRateDeviation = 3;   // of rates, if nothing describes the links
-constexpr double kLatencyDeviation = 1.5;         // if nothing describes the links
-constexpr double kSlowdownDeviation = 1;          // if nothing describes the links
-constexpr double kStartDeviationSeconds = 30e-6;  // seconds, at least
-constexpr double kHostShareDeviation = 0.033;     // for each doubling of a host's ranks
+constexpr double kComputeDeviation = 5;  // of the compute time, of which nothing is known
+constexpr double kRateDeviation = 0.35;  // of a link's rate, if links are described
+// Of a link's rate, if its collectives were measured.
+constexpr double kMeasuredRateDeviation = 0.1;
+constexpr double kUndescribedRateDeviation = 3;  // of rates, if nothing describes the links
+constexpr double kLatencyDeviation = 1.5;  // of a hop's latency, if nothing describes the links
+// Of the slow-down of compute, if nothing describes the links.
+constexpr double kSlowdownDeviation = 1;
+constexpr double kStartDeviationSeconds = 30e-6;  // at least, for the start of a collective
+constexpr double kHostShareDeviation = 0.033;     // for each doubling of the ranks on a host
 
 using cluster::LinkScope;
 
@@ -48,7 +50,7 @@ MeasuredFit::MeasuredFit(PredictRequest job, std::vector<MeasuredFigure> figures
     own_jobs_ = std::make_shared<simulator::JobCache>();
     job_.jobs = own_jobs_.get();
   }
-  job_.steps = 3;  // the steps themselves are not shown
+  job_.steps = 3;  // the fewest allowed; single steps are not shown
   job_.batch_size = batch_size_of(job_);
   for (MeasuredFigure& figure : figures) {
     complete(figure);
@@ -62,7 +64,8 @@ MeasuredFit::MeasuredFit(PredictRequest job, std::vector<MeasuredFigure> figures
   explain();
 }
 
-/// Fills in from the job what a figure does not give.
+/// Sets what a measurement does not state: batch and micro-batches to those of the job, and the
+/// error to kErrorOfAFigure.
 void MeasuredFit::complete(MeasuredFigure& figure) const {
   if (figure.batch_size == 0) {
     figure.batch_size = job_.batch_size;
@@ -86,7 +89,8 @@ void MeasuredFit::sort_figures() {
   });
 }
 
-/// Computes the step of each figure that gives a rate, from the number of ranks that train.
+/// Computes the step time of each measurement that gives a rate, from the number of ranks that
+/// train.
 void MeasuredFit::resolve_rates() {
   for (CheckedFigure& it : checked_) {
     MeasuredFigure& figure = it.figure;
@@ -145,8 +149,8 @@ void MeasuredFit::choose_unknowns() {
   }
 }
 
-/// Returns whether a good part of the figure's step may wait for the described network, so that the
-/// figure leaves compute as uncertain as the network's rates.
+/// Returns whether over a tenth of the measured step may be communication on the described network.
+/// Such a measurement determines compute no better than the network's rates are known.
 bool MeasuredFit::waits_for_network(const MeasuredFigure& figure) const {
   PredictRequest request = without_fitted_costs(figure);
   request.samples_per_s = figure.batch_size / *figure.step_s;
@@ -155,7 +159,7 @@ bool MeasuredFit::waits_for_network(const MeasuredFigure& figure) const {
     const Prediction prediction = predict(request);
     return plan::seconds_of(prediction.exposed()) > kMuch * *figure.step_s;
   } catch (const UsageError&) {
-    return true;  // the update alone takes as long
+    return true;  // the update alone takes longer than the step
   }
 }
 
@@ -200,8 +204,8 @@ void MeasuredFit::add_links() {
   }
 }
 
-/// Returns the upper end of an unknown.  No figure moves more than a described link does; a
-/// measured fit of collectives has its own error.
+/// Returns the upper bound of an unknown.  The rate of a described link is bounded by the described
+/// rate, unless the rate comes from a fit of collectives.
 double MeasuredFit::most_of(Unknown unknown) const {
   const bool network = unknown == Unknown::kNetworkRate;
   const LinkScope scope = network ? LinkScope::kHosts : LinkScope::kDevices;
@@ -275,7 +279,7 @@ void MeasuredFit::solve() {
   }
 }
 
-/// Returns the residuals of the figures, in standard deviations of their errors.
+/// Returns the residuals of the measurements, in standard deviations of their errors.
 MeasuredFit::Values MeasuredFit::residuals_at(const Values& at) const {
   Values out;
   for (const CheckedFigure& it : checked_) {
@@ -284,7 +288,7 @@ MeasuredFit::Values MeasuredFit::residuals_at(const Values& at) const {
   return out;
 }
 
-/// Returns the objective that the fit minimizes; infinite if a figure cannot be simulated.
+/// Returns the objective that the fit minimizes; infinite if a measured job cannot be simulated.
 double MeasuredFit::squares_at(const Values& at) const {
   double sum = 0;
   try {
@@ -348,7 +352,8 @@ void MeasuredFit::solve_links() {
 void MeasuredFit::start_at_best_rate() {
   Values best = start_;
   double least = INFINITY;
-  for (int half = 0; half < 11; ++half) {  // in half decades from 1e7 bytes/s on
+  // Tries rates from 1e7 bytes/s on, in steps of half a decade.
+  for (int half = 0; half < 11; ++half) {
     for (std::size_t k = 0; k < unknowns_.size(); ++k) {
       if (unknowns_[k] == Unknown::kNetworkRate || unknowns_[k] == Unknown::kDeviceRate) {
         start_[k] = std::log(1e7 * std::pow(10.0, half / 2.0) / kUsualRate);
@@ -378,7 +383,7 @@ void MeasuredFit::predict_each_from_others() {
       const MeasuredFit without(job_, std::move(others), described_);
       checked_[i].predicted_from_others_s = without.simulated_s(checked_[i].figure, without.at_);
     } catch (const UsageError&) {
-      checked_[i].predicted_from_others_s.reset();  // the other figures alone explain nothing
+      checked_[i].predicted_from_others_s.reset();  // the other measurements alone explain nothing
     }
   }
 }

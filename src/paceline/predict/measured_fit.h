@@ -15,37 +15,37 @@
 
 namespace paceline::predict {
 
-/// A constant of the simulator, as determined from the figures.
+/// A constant of the simulator, as determined from the measurements.
 struct MeasuredConstant {
   std::string name, unit;
   double value = 0;
   stats::Interval interval{};  // the 95 % interval
-  /// The words of the figure that determines the constant.  Empty if none does; the value is then
-  /// that of the description of the cluster.
+  /// The text of the measurement (MeasuredFigure::words) that determines the constant.  Empty if
+  /// none does; the value is then that of the cluster's description.
   std::string by{};
 };
 
-/// A figure and its step time by the fit.
+/// A measurement with its step time, measured and fitted.
 struct CheckedFigure {
   MeasuredFigure figure{};
-  double measured_s = 0, fitted_s = 0;  // of a step
-  /// The step by a fit to the other figures alone.  Empty if these do not determine the compute
-  /// time.
+  double measured_s = 0, fitted_s = 0;  // seconds per step
+  /// The step time by a fit to the other measurements alone.  Empty if these do not determine the
+  /// compute time.
   std::optional<double> predicted_from_others_s{};
 };
 
-/// Returns the ranks on the host that has most.
+/// Returns the number of ranks on the host with the most ranks.
 int most_ranks_on_a_host(const PredictRequest& request);
 
 /// The error of the logarithm of a step whose costs come from measured figures, as standard
 /// deviations of independent parts.
 struct StepErrors {
   double log_step_s = 0;
-  std::vector<double> constants{};  // due to the fitted constants
-  double strategy = 0;              // of a strategy that was not measured
-  double job = 0;                   // measurement error and distance; equal for all strategies
+  std::vector<double> constants{};  // errors due to the fitted constants, by independent part
+  double strategy = 0;              // error of a strategy that was not measured
+  double job = 0;                   // error that is equal for all strategies of a job
 
-  /// Returns half the width of the 95 % interval of the logarithm.
+  /// Returns half the width of the 95 % interval of the step's logarithm.
   double half_width() const;
   stats::Interval interval_s() const;
 };
@@ -67,38 +67,38 @@ double least_distinguishable_share(const StepErrors& one, const StepErrors& othe
 ///   start         added to the described start of a collective: 30 us either
 ///                 way, or as much as the described start if that is longer
 ///
-/// No rate is above the described one.  With one figure whose step waits
-/// for the network, the rates and the start keep their priors,
-/// which widen the interval of compute where the network dominates; behind an emulated link they
-/// are then as described.  The host share is fitted only if figures differ in the ranks of a host,
-/// none gives a step without communication, which would say it, and the engine is no published
-/// program, whose costs hold it.  If a link's collectives were measured alone (cluster::LinkFit),
-/// its rate has a factor of e^0.1, and the start 30 us.  The fit takes the most probable unknowns
-/// (stats/prior_fit.h).  Its prior standard deviations are the ones above.  The error of a figure
-/// is 0.3 % of a step; for records it is the scatter of their runs, but at least 0.1 %.  So one
-/// figure determines compute exactly, and a figure that hardly depends on the network leaves it as
-/// described.  If nothing describes the links, their rates, the latency of a hop and the slow-down
-/// of compute under transfers are unknown with far larger deviations.
+/// No rate is above the described one.  With a single figure whose step waits for the network, the
+/// rates and the start keep their priors, so the interval of compute is wide where the network
+/// dominates.  Behind an emulated link they then keep the described values.  The host share is
+/// fitted only if figures differ in the number of ranks per host, if none gives a step without
+/// communication, which would determine the share directly, and if the engine is no published
+/// program, whose costs include the share.  If a link's collectives were measured alone
+/// (cluster::LinkFit), its rate has a factor of e^0.1, and the start 30 us.  The fit takes the most
+/// probable unknowns (stats/prior_fit.h).  Its prior standard deviations are the ones above.  The
+/// error of a figure is 0.3 % of a step; for records it is the scatter of their runs, but at least
+/// 0.1 %.  So one figure determines compute exactly, and a figure that hardly depends on the
+/// network leaves it as described.  If nothing describes the links, their rates, the latency of a
+/// hop and the slow-down of compute under transfers are unknown with far larger deviations.
 ///
 /// Between two measured batches, a device's step is linear in the batch.  If only one batch was
 /// measured, the update, and a start of 5 us of each module's kernels (one in forward, two in
 /// backward), do not change with the batch; the rest scales as a roofline does.
 class MeasuredFit {
  public:
-  /// `job` gives all but the figures' ranks, batches and strategies.  If it has a machine, that is
-  /// an emulated link, of which only the added start and the slow-down of compute are fitted.
-  /// `described` says whether the cluster or the machine describes the links.  Throws UsageError,
-  /// with one sentence, for figures that contradict each other or determine nothing.
+  /// `job` gives everything but the ranks, batches and strategies of the figures.  If it has a
+  /// machine, that is an emulated link, of which only the added start and the slow-down of compute
+  /// are fitted.  `described` says whether the cluster or the machine describes the links.  Throws
+  /// UsageError, with one sentence, for figures that contradict each other or determine nothing.
   MeasuredFit(PredictRequest job, std::vector<MeasuredFigure> figures, bool described = true);
 
-  /// Returns the request, which must be of this job, with the fitted costs.
+  /// Returns the request with the fitted costs.  It must be of the measured job.
   PredictRequest priced(PredictRequest request) const;
 
   const std::vector<MeasuredConstant>& constants() const { return constants_; }
   const std::vector<CheckedFigure>& checked() const { return checked_; }
   const std::vector<records::Warning>& warnings() const { return warnings_; }
 
-  /// Simulates each figure with the constants of a fit to the other figures alone.
+  /// Simulates each measured job with constants that are fitted to the other measurements alone.
   void predict_each_from_others();
 
   /// Returns the interval that holds the step of `request` with a probability of 95 %.  Its width
@@ -108,29 +108,29 @@ class MeasuredFit {
     return errors_of(request).interval_s();
   }
 
-  /// Returns the parts of the error behind interval_of().
+  /// Returns the independent parts of the error from which interval_of() follows.
   StepErrors errors_of(const PredictRequest& request) const;
 
-  /// Returns this fit with one more figure, whose time is taken to be the predicted one.  The
-  /// constants stay; their new uncertainty follows from the design, without a measurement.  Returns
-  /// this fit unchanged for a figure that is_measured().
+  /// Returns this fit with one more measurement, whose time is taken to be the predicted one.  The
+  /// constants stay; their smaller uncertainty follows from the design, without a measurement.
+  /// Returns this fit unchanged if is_measured() of the same figure.
   MeasuredFit if_measured(MeasuredFigure figure) const;
 
   /// Returns this fit as if collectives had been measured on the links that it fits.  Empty if it
   /// fits no links or all have such measurements.
   std::optional<MeasuredFit> if_collectives_measured() const;
 
-  /// Returns whether one of the figures is of the same case.
+  /// Returns whether one of the measurements is of the same case.
   bool is_measured(const MeasuredFigure& figure) const;
 
-  /// Returns the figure with the fewest ranks: among those with this batch, or, without any, among
-  /// all; of several, that with the nearest batch.
+  /// Returns the measurement with the fewest ranks among those with this batch, or among all if
+  /// none has this batch.  If several have as few ranks, returns the one with the nearest batch.
   const CheckedFigure& smallest(int batch_size) const;
 
  private:
   enum class Unknown : std::uint8_t {
-    kCompute,        // at the smallest batch
-    kComputeOfMore,  // at the largest batch
+    kCompute,        // compute time at the smallest batch
+    kComputeOfMore,  // compute time at the largest batch
     kNetworkRate,
     kDeviceRate,
     kLatency,
@@ -138,7 +138,7 @@ class MeasuredFit {
     kSlowdown,
     kHostShare
   };
-  using Values = std::vector<double>;  // by unknowns_
+  using Values = std::vector<double>;  // one value for each element of unknowns_
   /// The printed value of an unknown is scale * shape(unknown).
   struct PrintedUnknown {
     std::string name;
@@ -147,9 +147,10 @@ class MeasuredFit {
     double (*shape)(double);
   };
 
-  /// The error of a figure whose scatter is unknown, as a share of the step.
+  /// The relative error of a measured step whose scatter is unknown.
   static constexpr double kErrorOfAFigure = 0.003;
-  /// The residual, in standard deviations, from which on a figure counts as unexplained.
+  /// A measurement counts as unexplained if its residual exceeds this number of standard
+  /// deviations.
   static constexpr double kUnexplained = 2;
   // The medians (bytes/s, seconds, share) of the prior if nothing describes the links.
   static constexpr double kUsualRate = 3e9, kUsualLatency = 10e-6, kUsualSlowdown = 0.02;
@@ -201,12 +202,14 @@ class MeasuredFit {
   void warn_of_figures();
   PrintedUnknown printed(std::size_t k) const;
   MeasuredConstant constant_of(std::size_t k) const;
-  /// Returns the words of the figure that determines unknown `k` most; empty if none determines it.
+  /// Returns the text of the measurement that determines unknown `k` most; empty if none determines
+  /// it.
   std::string determined_by(std::size_t k) const;
   void put_distance(const PredictRequest& request, StepErrors& errors) const;
-  /// Returns how many doublings a micro-batch is from the nearest measured one.
+  /// Returns the number of doublings between a micro-batch and the nearest measured one.
   double doublings_to_measured(int micro_batch) const;
-  /// Returns the unknowns of `other`, which has more figures, at the constants of this fit.
+  /// Returns values for the unknowns of `other`, which has more measurements, from the constants of
+  /// this fit.
   Values constants_for(const MeasuredFit& other) const;
   void find_covariance();
 
@@ -222,7 +225,7 @@ class MeasuredFit {
   /// least 1 and the largest residual above kUnexplained.  Above 1, the figures scatter more than
   /// their own errors say (Birge, Physical Review 40, 1932).
   double scatter_ = 1;
-  double crowding_ = 1;  // at the largest number of ranks
+  double crowding_ = 1;  // slow-down of compute by the host's other ranks, with most ranks
   int least_batch_ = 0, most_batch_ = 0;
   double first_guess_s_ = 0, fixed_s_ = 0;
   std::shared_ptr<simulator::JobCache> own_jobs_;

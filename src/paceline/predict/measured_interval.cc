@@ -99,7 +99,7 @@ void MeasuredFit::put_distance(const PredictRequest& request, StepErrors& errors
   const bool joined = request.ranks > 1 ? most_ranks == 1 : least_ranks > 1;
   // One rank exchanges nothing under any strategy.
   errors.strategy = same_strategy || request.ranks == 1 ? 0 : kDeviationOfAnotherStrategy;
-  // The error from one rank to several includes that of their strategy.
+  // The error of going from one rank to several includes that of the strategy.
   const double company = joined ? kDeviationOfSeveralRanks * kDeviationOfSeveralRanks -
                                       errors.strategy * errors.strategy
                                 : 0;
@@ -118,9 +118,10 @@ StepErrors MeasuredFit::errors_of(const PredictRequest& asked) const {
         plan::seconds_of(step_of(priced(request, at, asked.ranks > 1 ? crowding_ : 1)).step));
   };
   StepErrors errors{.log_step_s = log_step(at_)};
-  // Differences over a whole standard deviation: a schedule may jump between near constants.
+  // Derivatives are taken over a whole standard deviation, because a schedule may jump between
+  // close values.
   for (const Values& part : independent_parts(covariance_)) {
-    constexpr double kMostMoved = 0.3;  // of a logarithm
+    constexpr double kMostMoved = 0.3;  // largest change of an unknown, which is a logarithm
     const double largest =
         std::abs(*std::ranges::max_element(part, {}, [](double it) { return std::abs(it); }));
     const double share = std::min(1.0, kMostMoved / largest);
@@ -202,7 +203,8 @@ MeasuredConstant MeasuredFit::constant_of(std::size_t k) const {
 }
 
 std::string MeasuredFit::determined_by(std::size_t k) const {
-  constexpr double kDetermined = 0.5;  // as a share of the prior's deviation
+  // A constant is determined below this share of its prior deviation.
+  constexpr double kDetermined = 0.5;
   if (std::sqrt(covariance_[k][k]) >= kDetermined * prior_[k]) {
     return "";
   }

@@ -122,7 +122,7 @@ void MeasuredFit::put_machine(const Values& at, PredictRequest& request) const {
   const auto rate = [&](Unknown unknown) {
     return rate_from(kUsualRate * std::exp(value(unknown, at)));
   };
-  // A link that no figure's ranks use is taken to be like the other link.
+  // A link over which no measured job communicates is taken to be like the other link.
   machine.network.bytes_per_s =
       rate(fits(Unknown::kNetworkRate) ? Unknown::kNetworkRate : Unknown::kDeviceRate);
   machine.device.bytes_per_s =
@@ -157,7 +157,8 @@ PredictRequest MeasuredFit::priced(PredictRequest request, const Values& at,
   return request;
 }
 
-/// Returns hosts with as many ranks each as in the figures; one host if each figure has one host.
+/// Returns hosts with as many ranks each as in the measured jobs; one host if all of these ran on
+/// one host.
 std::vector<int> MeasuredFit::hosts_like_measured(plan::Rank ranks) const {
   int ranks_on_fullest_host = 0;
   for (const CheckedFigure& it : checked_) {

@@ -57,7 +57,8 @@ void check_one_job(const RunRecord& first, const RunRecord& other) {
   }
 }
 
-/// Returns the samples of each step of all ranks, where a log of another program says them.
+/// Returns the samples of all ranks in each step, if a log of another program states them; else an
+/// empty list.
 std::vector<std::int64_t> samples_of_steps(const RunRecord& record) {
   std::vector<std::int64_t> samples;
   for (const records::RankSamples& rank : record.ranks) {
@@ -104,7 +105,7 @@ std::string unusable_reason(const RunRecord& record) {
 /// The runs of one case.  Times are medians of each run, in seconds.
 struct RunsOfCase {
   MeasuredFigure figure;
-  std::vector<double> steps{}, compute_only{}, forward{}, backward{};  // s
+  std::vector<double> steps{}, compute_only{}, forward{}, backward{};  // seconds, one value per run
   double spread_of_one = 0;  // relative standard error of the first run's median
 };
 

@@ -15,7 +15,7 @@ namespace {
 /// A measurement is worth its effort only if the interval shrinks below this share of its width.
 constexpr double kNarrower = 0.95;
 
-/// A number of ranks on which to measure.
+/// A number of ranks on which the user could measure.
 struct World {
   std::string what;
   plan::Rank ranks = 1;
@@ -58,7 +58,7 @@ MeasuredFit fit_with(const AdviseRequest& request, MeasuredFigure figure) {
   PredictRequest job = request.job;
   job.ranks = figure.ranks;
   job.strategy = figure.strategy;
-  job.steps = 3;  // the steps themselves are not shown
+  job.steps = 3;  // the fewest allowed; single steps are not shown
   figure.step_s = plan::seconds_of(step_of(job).step);
   return {request.job, {std::move(figure)}};
 }

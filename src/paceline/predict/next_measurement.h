@@ -13,17 +13,17 @@ namespace paceline::predict {
 
 /// A possible measurement, and the interval of the predicted step after it.
 struct NextMeasurement {
-  std::string what;    // "one device", "one host", ...
+  std::string what;    // where to measure: "one device", "one host", ...
   std::string figure;  // --measured "FIGURE" without its time; empty: only collectives
   plan::Rank ranks = 0;
   bool is_asked = false;  // whether it measures the predicted step itself
-  double half_width = 0;  // the upper end of the interval over the step, less 1
+  double half_width = 0;  // upper end of the interval over the step, minus 1
 };
 
 struct NextMeasurements {
-  std::string strategy;                     // of the step to be predicted
-  std::optional<double> half_width_now{};   // the error now; empty: unknown
-  bool measured = false;                    // whether anything was measured of the job
+  std::string strategy;                    // strategy of the step that is to be predicted
+  std::optional<double> half_width_now{};  // the same without a further measurement; empty: unknown
+  bool measured = false;                   // whether the job already has measurements
   std::vector<NextMeasurement> candidates;  // sorted from the narrowest interval on
 
   /// Returns the first candidate if it makes the interval at least 5 % narrower; else null.  With

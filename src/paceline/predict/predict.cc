@@ -32,7 +32,7 @@
 namespace paceline::predict {
 namespace {
 
-constexpr int kBatch = 32;  // if neither request nor cluster gives one
+constexpr int kBatch = 32;  // batch size if neither the request nor the cluster gives one
 constexpr plan::Step kWarmup = 2;
 constexpr plan::Step kMostPeriods = 8;  // most periods that are simulated until steps repeat
 
@@ -66,7 +66,8 @@ plan::Step whole_periods(plan::Step steps, plan::Step period) {
   return (steps + period - 1) / period * period;
 }
 
-/// Returns the configuration except what the compiled job determines.
+/// Returns the case configuration of the record, without the fields that follow from the compiled
+/// job.
 cases::Case case_of(const PredictRequest& request, const std::string& strategy,
                     const EngineCosts& engine) {
   cases::Case configuration;
@@ -102,7 +103,7 @@ std::string text_of_strategy(const PredictRequest& request) {
   }
 }
 
-/// Names the ranks' hosts, which are filled in the cluster's order.
+/// Sets the names of the ranks' hosts.  Hosts are filled in the cluster's order.
 void name_hosts(const PredictRequest& request, Prediction& prediction) {
   const simulator::Classes& classes = prediction.job->classes;
   for (records::RankSamples& rank : prediction.record.ranks) {
@@ -159,7 +160,8 @@ SimulatedJob simulate_until_steady(const PredictRequest& request,
   }
 }
 
-// Throws the errors of the runtime on an engine that needs one order of issue on all ranks.
+// Throws the errors that a run would throw on an engine that needs the same order of issue on all
+// ranks.
 void check_order(const strategies::StrategySpec& strategy, const plan::PlanInput& input,
                  const std::string& engine) {
   if (strategy.exchange.row != nullptr && strategy.exchange.row->late) {
@@ -245,8 +247,8 @@ struct CostedRequest {
   plan::PlanInput input;
   simulator::Costs costs;
   int batch_size = 0;
-  double update_s = 0;           // of one device, seconds
-  plan::Picoseconds linear = 0;  // a step of one device alone
+  double update_s = 0;           // seconds that one device's update takes
+  plan::Picoseconds linear = 0;  // time of a step of one device alone
   std::vector<records::Warning> warnings;
 };
 
@@ -345,7 +347,8 @@ PredictedStep step_of(const PredictRequest& request) {
     const plan::Picoseconds work =
         costed.costs.profile.forward_total() + costed.costs.profile.backward_total();
     PredictedStep few = of_micro_batches(kFew);
-    // A micro-batch that adds its model work alone waits for no communication, nor do more of them.
+    // If one more micro-batch adds only its model work, it waits for no communication, and further
+    // ones do not either.
     if (few.step - of_micro_batches(kFew - 1).step == work) {
       few.step += (request.accumulate - kFew) * work;
       return few;

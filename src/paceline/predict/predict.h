@@ -26,12 +26,12 @@ struct Prediction {
   Bound bound;
   ErrorBar bar;
   records::RunRecord record;
-  std::vector<records::Span> spans;  // only with_spans, as rank_names
+  std::vector<records::Span> spans;  // only with `with_spans`, like rank_names
   std::map<int, std::string> rank_names{};
 
   /// Returns the examples/s of all ranks that train together, in the steady state.
   double samples_per_s() const;
-  /// Returns the same throughput if steps took as long as the null model says.
+  /// Returns the examples/s of all ranks if a step took `linear`, as under perfect linear scaling.
   double linear_samples_per_s() const;
   plan::Picoseconds exposed() const { return times.step - compute_only.step; }
 };
@@ -53,7 +53,7 @@ struct PredictedStep {
   plan::Rank training_ranks = 1;
 };
 
-/// Returns the step of predict() without making a record.
+/// Returns the same step as predict(), without making a record.
 PredictedStep step_of(const PredictRequest& request);
 
 /// Returns the seconds of one device's step that the update takes.

@@ -14,7 +14,7 @@
 namespace paceline::predict {
 namespace {
 
-/// Returns the links and the device of the cluster as text, without names and hosts.
+/// Returns the constants of the cluster's links and device as text, without names and hosts.
 std::string figures_of(cluster::Cluster cluster) {
   cluster.name.clear();
   cluster.source.clear();

@@ -32,9 +32,10 @@ inline bool is_device_rate(double samples_per_s) {
 /// Corrections of the described links and software that were fitted to measurements of the job
 /// (predict/measured_fit.h).
 struct MeasuredCosts {
-  double network_share = 1, device_share = 1;  // factors on the links' rates
-  plan::Picoseconds collective = 0;            // added to each collective's start; may be < 0
-  double slowdown = 0;                         // added share of compute under a transfer
+  /// Factors on the rates of the links between hosts and between devices.
+  double network_share = 1, device_share = 1;
+  plan::Picoseconds collective = 0;  // added to the start of each collective; may be negative
+  double slowdown = 0;               // added slow-down of compute during transfers, as a share
 
   friend bool operator==(const MeasuredCosts&, const MeasuredCosts&) = default;
 };
@@ -51,33 +52,33 @@ struct PredictRequest {
   /// or 32, for each micro-batch.
   int batch_size = 0;
   int accumulate = 1;  // micro-batches per step
-  /// The examples/s of one device alone that trains steps of `batch_size`.
+  /// The examples/s of one device that trains alone with steps of `batch_size`.
   std::optional<double> samples_per_s{};
-  /// The micro-batches for each update behind samples_per_s, if that comes from measured figures;
-  /// 0: the rate is that of the job, with `accumulate`.
+  /// Micro-batches per update when samples_per_s was measured, if that comes from measured figures;
+  /// 0: those of the job, `accumulate`.
   int accumulate_of_rate = 0;
   std::optional<plan::LayerProfile> profile{};  // measured layer times
   std::string profile_device{};                 // device of `profile`; empty: unknown
   std::vector<records::Warning> warnings{};     // about the inputs; copied to the record
-  std::optional<plan::Picoseconds> update{};    // measured, of all parameters
-  std::vector<cluster::CodecTime> codecs{};     // measured; empty: none
+  std::optional<plan::Picoseconds> update{};    // measured time of the update of all parameters
+  std::vector<cluster::CodecTime> codecs{};     // measured coding times; empty: none
   /// Seconds per step in the codec's kernels, measured on the slowest rank, above 0; replaces
   /// `codecs`.
   std::optional<double> coding_s{};
   std::string optimizer = "sgd";
   bool momentum = true;                    // whether sgd has momentum
   bool unfused = false;                    // whether each tensor's update is launched separately
-  std::string engine{};                    // empty: by predict/engine_choice.h
+  std::string engine{};                    // empty: the engine is chosen by predict/engine_choice.h
   std::optional<std::string> algorithm{};  // of collectives; empty: that of cluster and engine
   /// Steps in the record, rounded up to whole periods of the strategy.
   plan::Step steps = 10;
   cluster::Noise noise{};
-  /// Replace the cluster's links and the engine's costs if they are set.
+  /// If set, they replace the cluster's links and the engine's costs.
   std::optional<cluster::Machine> machine{};
   std::optional<cluster::SoftwareCosts> software{};
   MeasuredCosts measured{};
-  /// The times by which a measured run was planned.  They replace the planner's times that would
-  /// follow from these costs.
+  /// The collective and layer times from which a measured run made its plan.  They replace the
+  /// times that a planner would get from the costs of this request.
   std::optional<records::PlannerTimes> planned_by{};
   std::shared_ptr<const CostTable> costs{};  // null: shipped_costs()
   /// Keeps compiled jobs for later requests; null: none are kept.
@@ -102,11 +103,12 @@ struct PredictRequest {
 /// if the request has a machine of its own in place of the cluster's.
 std::string priced_on(const PredictRequest& request);
 
-/// Throws UsageError if the batch cannot be cut into equal micro-batches, or is cut beside
-/// embedding tables.
+/// Throws UsageError if the batch size is not a multiple of the number of micro-batches, or if
+/// there are several micro-batches and embedding tables.
 void check_batch(const PredictRequest& request);
 
-/// Throws UsageError if a record cannot hold the steps.
+/// Throws UsageError for fewer than 3 steps, and for more steps than a record can hold
+/// (kMostSamples).
 void check_steps(const PredictRequest& request);
 
 }  // namespace paceline::predict

@@ -10,10 +10,10 @@
 
 namespace paceline::predict {
 
-/// The time that one device takes for a micro-batch.
+/// The time that one device takes for a micro-batch of `batch_size` samples.
 struct BatchTime {
   int batch_size = 1;
-  double time = 0;  // in any unit
+  double time = 0;  // in any unit, the same for all times
 };
 
 /// Returns the time of a micro-batch of `batch_size` samples: linear interpolation between two

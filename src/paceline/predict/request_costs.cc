@@ -105,12 +105,12 @@ simulator::Costs costs_of(const PredictRequest& request, const EngineCosts& soft
     if (cluster::has_collective_fit(costs.machine) ||
         cluster::launch_is_calibrated(false, costs.machine) ||
         cluster::launch_is_calibrated(true, costs.machine)) {
-      costs.software.issue = 0;  // the fit includes it
+      costs.software.issue = 0;  // the fit of measured collectives includes the time of the issue
     }
     costs.software.kernels = kernel_costs_of(request, input);
     check_memory(request.cluster, costs.software, warnings);
   }
-  // Checks before planners get times that would overflow.
+  // Costs are checked before planners compute with them, because times could overflow.
   cluster::check_costs(costs.machine, costs.software);
   if (request.measured != MeasuredCosts{}) {
     apply_measured_costs(request.measured, costs);
@@ -141,7 +141,8 @@ plan::AlphaBeta alpha_beta_of(const cluster::Machine& machine,
       return cluster::alone(cluster::collective_cost({pattern, bytes, group}, machine), group,
                             machine);
     };
-    // Most collectives of a plan start while ranks compute.
+    // The start-up under compute is used, because most collectives of a plan start while ranks
+    // compute.
     const plan::Picoseconds asked =
         software.issue + software.collective_under_compute * cluster::log2_up(group.ranks);
     const cluster::LinkFit* fit = cluster::measured_fit({pattern, kMuch, group}, machine);

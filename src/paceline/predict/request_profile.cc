@@ -33,7 +33,7 @@ plan::Picoseconds step_of(int batch_size, double samples_per_s) {
   return plan::picoseconds_of(seconds);
 }
 
-/// Returns where the time of an update comes from, for messages.
+/// Returns a clause for messages on where the time of an update comes from.
 std::string update_source_text(const PredictRequest& request) {
   if (request.update) {
     return ", as the profile has it";
@@ -49,8 +49,8 @@ std::string update_source_text(const PredictRequest& request) {
              : " at the device's memory bandwidth";
 }
 
-/// Returns the forward and backward time of a micro-batch on one device.  The device's rate was
-/// measured with one update for each `micro_batches` of them.
+/// Returns the forward and backward time of one of the micro-batches on one device. `samples_per_s`
+/// was measured with one update, of `update_s` seconds, for every `of.count` micro-batches.
 plan::Picoseconds model_work_of(const PredictRequest& request, double samples_per_s,
                                 const MicroBatches& of, double update_s) {
   const plan::Picoseconds step = step_of(of.count * of.size, samples_per_s);

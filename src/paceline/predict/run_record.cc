@@ -14,7 +14,7 @@
 namespace paceline::predict {
 namespace {
 
-/// One step of one simulated rank.
+/// The times of one step of one simulated rank.
 struct Phases {
   plan::Picoseconds step = 0, forward = 0, backward = 0;
 };
@@ -145,7 +145,7 @@ Activity activity_of(simulator::ItemKind kind) {
   return Activity::kTransfer;
 }
 
-/// Adds the spans of one simulated rank.
+/// Adds the spans of one simulated rank to a trace.
 class Row {
  public:
   Row(const simulator::Job& job, const simulator::Actor& actor, std::vector<records::Span>& spans)
@@ -202,9 +202,9 @@ class Row {
   const simulator::Actor& actor_;
   const simulator::RankProgram& program_;
   std::vector<records::Span>& spans_;
-  std::optional<simulator::Item> phase_;  // last item of the open phase so far
+  std::optional<simulator::Item> phase_;  // last item so far of the phase that is not closed
   plan::Picoseconds phase_began_ = 0;
-  plan::Picoseconds free_ = 0;  // end of the training thread's last item
+  plan::Picoseconds free_ = 0;  // end of the last item on the training thread
 };
 
 }  // namespace

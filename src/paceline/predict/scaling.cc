@@ -13,10 +13,12 @@
 namespace paceline::predict {
 namespace {
 
-constexpr plan::Rank kMostTimes = 8;        // as a multiple of the cluster's size
-constexpr plan::Rank kMostExtended = 4096;  // ranks of an extended cluster
+// Largest extended cluster, as a multiple of the described one.
+constexpr plan::Rank kMostTimes = 8;
+constexpr plan::Rank kMostExtended = 4096;  // most ranks of an extended cluster
 
-/// Returns why no larger cluster of such hosts can be predicted; empty if one can.
+/// Returns why predictions end at the described cluster; empty if larger clusters of such hosts can
+/// be predicted.
 std::string reason_for_no_larger_cluster(const cluster::Cluster& cluster) {
   const cluster::ClusterHost& first = cluster.hosts.front();
   const bool alike = std::ranges::all_of(
@@ -50,7 +52,7 @@ PredictRequest in_world(const AdviseRequest& request, const std::string& strateg
   PredictRequest job = request.job;
   job.strategy = strategy;
   job.ranks = ranks;
-  job.steps = 3;  // the steps themselves are not shown
+  job.steps = 3;  // the fewest allowed; single steps are not shown
   auto& hosts = job.cluster.hosts;
   const cluster::ClusterHost like = hosts.front();
   for (int slots = job.cluster.slots(); slots < ranks; slots += like.slots) {
@@ -69,7 +71,8 @@ void add_world(const AdviseRequest& request, plan::Rank ranks, Scaling& scaling)
     scaling.base.step_s = plan::seconds_of(prediction.linear);
   }
   ScaledWorld world{.ranks = ranks, .advice = advice_of(job, prediction, request)};
-  // Efficiency is the samples per second of a rank, as a share of the base's.
+  // Efficiency is the rate of a rank in samples per second, as a share of the base's rate of a
+  // rank.
   const double of_base = batch_size_of(job) * scaling.base.step_s / scaling.base.batch_size;
   const auto efficiency = [&](plan::Picoseconds step) {
     return of_base / plan::seconds_of(std::max<plan::Picoseconds>(1, step));

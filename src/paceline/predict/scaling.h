@@ -27,15 +27,15 @@ struct ScalingBase {
   plan::Rank ranks = 1;
   int batch_size = 1;
   double step_s = 0;
-  bool measured = false;  // false: the predicted step of one device alone
+  bool measured = false;  // false: the base is the predicted step of one device alone
 };
 
 struct Scaling {
   std::string strategy;
   ScalingBase base;
-  std::vector<ScaledWorld> worlds;  // fewest ranks first
-  plan::Rank described = 1;         // ranks of the cluster; larger worlds have more such hosts
-  std::string end{};                // why no larger cluster is predicted; empty: some are
+  std::vector<ScaledWorld> worlds;  // from the fewest ranks on
+  plan::Rank described = 1;  // ranks of the described cluster; larger worlds have more such hosts
+  std::string end{};         // why no larger cluster is predicted; empty: some are
 
   /// Returns the smallest world from which on every efficiency is below kKneeEfficiency: as
   /// predicted, and at the worse and the better end of each step's interval.  Empty if the largest

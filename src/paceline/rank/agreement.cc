@@ -18,7 +18,7 @@ namespace {
 // The digest contains the plan's period and the plan's variant in each of the first 64 steps.
 constexpr plan::Step kComparedSteps = 64;
 
-// Appends the numbers of an operation's signature, which is equal on all ranks that take part.
+// Appends the numbers that describe an operation and must be equal on all ranks that take part.
 template <class... Term>
 void add_signature(const std::tuple<Term...>& terms, std::string& text) {
   std::apply(
@@ -27,7 +27,7 @@ void add_signature(const std::tuple<Term...>& terms, std::string& text) {
   text += '\n';
 }
 
-// Appends what the op does on its communicator.
+// Appends a description of what the op sends or receives on its communicator.
 void add_op(const plan::Setup& setup, const plan::Op& op, std::string& text) {
   if (const auto* c = std::get_if<plan::Collective>(&op.work)) {
     text += fmt::format("{} {} {} ", c->in.begin, c->out.begin, op.performer);

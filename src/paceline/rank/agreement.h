@@ -14,7 +14,7 @@
 namespace paceline::rank {
 
 /// Returns one digest (FNV-1a, 64 bits) for each communicator.  It covers what all ranks do on the
-/// communicator by this rank's planner and input, over all variants: the collectives (performer,
+/// communicator by this rank's planner and input, over all variants: the collectives (owner,
 /// place, pattern, counts, types, reduction, root and order), the messages (peers, sizes and
 /// types), and the order of the parameters in the flat buffers.  The digests of two ranks are equal
 /// if both were given the same strategy, model and sizes.

@@ -135,7 +135,7 @@ void divide_times_by_stretch(double stretch, RankResult& result) {
 
 void note_loss(const Trainer& trainer, int done, RankResult& result) {
   const cases::Case& c = trainer.configuration();
-  constexpr int kFifth = 5;  // frameworks are compared by this step's loss
+  constexpr int kFifth = 5;  // frameworks are compared by the loss of this step
   if ((done != 1 && done != kFifth) || (done > c.warmup && c.device != "cpu")) {
     return;
   }

@@ -9,7 +9,7 @@
 #include "paceline/case/case.h"
 #include "paceline/case/experiment.h"
 
-// Which cases a session runs, and in which order.
+// Functions that choose the cases which a session runs, and their order.
 
 namespace paceline::rank {
 

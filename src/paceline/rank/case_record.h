@@ -61,7 +61,7 @@ void post_finished_record(launch::KeyValueStore& store, int run, std::size_t ind
 std::optional<std::string> finished_record_line(launch::KeyValueStore& store, int run,
                                                 std::size_t index);
 
-/// Store and read the set of cases of which the front already has records.
+/// These functions store and read the set of cases of which the front already has records.
 void post_completed_cases(launch::KeyValueStore& store, const CompletedCases& completed);
 CompletedCases completed_cases(launch::KeyValueStore& store);
 

@@ -58,11 +58,11 @@ std::unique_ptr<Heartbeat::Claim> make_heartbeat_claim(const CaseOptions& option
              : std::make_unique<Heartbeat::Claim>(*options.limits.heartbeat);
 }
 
-// The arguments that are common to the functions which measure a case's steps.
+// The arguments that the functions which measure a case's steps have in common.
 struct MeasurementContext {
   Trainer& trainer;
   const RankGroup& group;
-  engines::Link* link;  // null where there is none
+  engines::Link* link;  // null if the case has no emulated link
   launch::PrefixStore& store;
   const CaseOptions& options;
 };
@@ -107,7 +107,7 @@ std::vector<records::Span> take_spans(Trainer& trainer, std::vector<execution::O
                   trainer.input().model, trainer.setup(), rank, origin_ns);
 }
 
-// Returns the trainer's options for the measured window.
+// Returns the trainer's options for the measured steps.
 TrainerOptions window_options(const engines::World& world, const cases::Case& configuration,
                               const CaseOptions& options) {
   TrainerOptions window{
@@ -202,7 +202,8 @@ bool measure_window(const MeasurementContext& window, RankResult& result) {
   std::int64_t coded_before = 0;
   const auto progress = [&](int done, int total) {
     if (done == c.warmup) {
-      discard_warm_up_counts(window);  // operations still in flight belong to the measured steps
+      // Operations that are still in flight count as those of measured steps.
+      discard_warm_up_counts(window);
       trainer.take_lookups();
       coded_before = trainer.executor().coding_ns();
     }

@@ -21,21 +21,21 @@ namespace paceline::rank {
 /// What one rank measured in a case: the rank's part of the case's record.  `error` says why the
 /// case counts as failed although it ran to its end.
 struct RankResult : records::RunRecord {
-  records::RankSamples samples;      // for the record's `ranks`
+  records::RankSamples samples;      // this rank's element of the record's `ranks`
   PlanTimes times;                   // the times from which the plan was made
-  std::int64_t started_ns = 0;       // when all ranks were ready to begin
+  std::int64_t started_ns = 0;       // time at which all ranks were ready to begin
   std::vector<records::Span> spans;  // from started_ns on; only with record_spans
   /// The operations on the emulated link in the measured steps; empty if there is no link.
   std::vector<engines::LinkedOperation> linked;
 };
 
 struct CaseOptions {
-  std::string name;       // unique within the job
+  std::string name;       // unique among the cases of the job
   std::string interface;  // network interface; empty: the engine's choice
   StepLimits limits{};
   bool record_spans = false;
-  PlanTimes times{};             // times that need not be measured; equal on all ranks
-  std::function<void()> idle{};  // as ChannelSpec::idle
+  PlanTimes times{};             // times for the plan, equal on all ranks; others are measured
+  std::function<void()> idle{};  // called during waits, as ChannelSpec::idle
   /// Called once all ranks of the case have made its plan and are connected.
   std::function<void()> accepted = [] {};
   std::function<void(int done, int total)> progress{};

@@ -34,7 +34,7 @@ constexpr double kSideOfShapes = 224;
 // are kept, but several convolutions may share one.  Outputs are kept if a normalization reads
 // them.
 constexpr double kKeptFraction = 0.75;
-constexpr double kKeptOfInputs = 0.5;  // applies if no normalization reads the output
+constexpr double kKeptOfInputs = 0.5;  // the same fraction if no normalization reads the output
 
 double kept_bytes(const plan::NetworkShape& shape) {
   double bytes = 0;
@@ -54,7 +54,7 @@ bool has_shape(const cases::Case& c) {
          !cases::runs_external_program(c) && std::ranges::find(names, c.model) != names.end();
 }
 
-// Returns the seconds that drawing one number takes.
+// Returns the seconds that drawing one random number takes.
 double seconds_per_random_number() {
   constexpr int kNumbers = 1 << 16;
   Random random(1);
@@ -64,14 +64,16 @@ double seconds_per_random_number() {
     sum += random.normal();
   }
   const double seconds = to_seconds(watch.elapsed());
-  // The result depends on the sum, so that the compiler cannot remove the loop.
+  // The comparison depends on the sum, so that the compiler cannot remove the loop.
   return sum == sum ? seconds / kNumbers : 0;
 }
 
-// The assumed start time of another framework.  Its speed is assumed to be that of Paceline.
+// The assumed time for which another framework starts.  Its steps are assumed to be as fast as
+// Paceline's.
 constexpr double kFrameworkStartSeconds = 5;
 
-// Returns the seconds per step on the emulated link alone; nothing is subtracted for overlap.
+// Returns the seconds per step that the emulated link alone needs.  Overlap with compute is not
+// subtracted.
 double link_seconds_per_step(const cases::Case& c, const PlannedCase& planned) {
   if (c.link.empty()) {
     return 0;

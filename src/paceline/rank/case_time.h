@@ -34,11 +34,11 @@ double threads_per_core(const cases::Case& configuration, int ranks_here, double
 /// Returns whether the case also measures steps without communication, in turn with other steps.
 bool measures_communication_overhead(const cases::Case& configuration);
 
-/// The outcome of planning a case before it is run.
+/// What is known of a case once it is planned, before it is run.
 struct PlannedCase {
   std::string rejection;           // why there is no plan; empty: there is one
   std::int64_t written_bytes = 0;  // bytes that a replay writes, on the rank that writes most
-  std::int64_t wire_bytes = 0;     // bytes that a rank sends in a step
+  std::int64_t wire_bytes = 0;     // bytes that one rank sends in a step
 };
 
 /// Plans the case, or says why it has no plan.  A case is not rejected here if an external command

@@ -29,7 +29,7 @@ constexpr auto kDtypes =
                                                                 {"bf16", at::kBFloat16},
                                                                 {"int32", at::kInt}});
 
-constexpr std::int64_t kBlock = 1 << 20;  // elements filled or checked at once
+constexpr std::int64_t kBlock = 1 << 20;  // elements that are filled or checked at once
 
 at::ScalarType type_of(std::string_view name) {
   for (const auto& [word, type] : kDtypes) {
@@ -59,7 +59,7 @@ std::int64_t exact_sum_modulus(at::ScalarType type, std::int64_t world) {
 
 using Works = std::vector<engines::Channel::Work>;
 
-// One operation with its buffers on one rank.
+// One operation of `paceline comm` with its buffers on one rank.
 class Operation {
  public:
   Operation(engines::Channel& channel, std::string_view name, std::int64_t bytes,
@@ -76,7 +76,7 @@ class Operation {
     out_ = pattern_ == Pattern::kReduceScatter ? at::zeros({shard}, options)
            : gathers || !pattern_              ? at::zeros({count_}, options)
                                                : in_;
-    in_.fill_(0);  // touches every page
+    in_.fill_(0);  // touches every page of the buffer
     out_.fill_(0);
   }
 
@@ -168,7 +168,7 @@ class Operation {
 
   engines::Channel& channel_;
   const engines::PeerWait* peers_;
-  std::optional<Pattern> pattern_;  // nothing: messages between neighbors
+  std::optional<Pattern> pattern_;  // the collective; nothing: messages between neighbors
   std::int64_t world_ = 1, modulus_ = 2, count_ = 0, bytes_ = 0;
   at::Tensor in_, out_;
 };

@@ -41,7 +41,7 @@ std::vector<CommRow> comm_rows(const std::vector<std::string>& operations,
                                const std::vector<std::int64_t>& sizes, std::string_view dtype,
                                std::int64_t world);
 
-/// How an operation is performed at one size.
+/// How an operation is measured at one size.
 struct CommIterations {
   int warmup = 3;
   int measured = 20;
@@ -57,13 +57,13 @@ struct CommIterations {
 
 /// The measurements of one rank for one operation at one size.
 struct CommSamples {
-  std::int64_t bytes = 0;                 // rounded to whole elements and shards
-  std::vector<std::int64_t> duration_ns;  // by iteration
-  std::int64_t wire_bytes = 0;            // of one operation, by the ledger
+  std::int64_t bytes = 0;  // size of the operation, rounded to whole elements and shards
+  std::vector<std::int64_t> duration_ns;  // duration of each measured iteration
+  std::int64_t wire_bytes = 0;  // bytes that this rank sends in one operation, as the ledger counts
   std::int64_t wrong_elements = 0;
   /// The operations on the emulated link in the measured iterations; empty if there is no link.
   std::vector<engines::LinkedOperation> linked{};
-  std::int64_t began_ns = 0;  // start of the first measured iteration, this rank's clock
+  std::int64_t began_ns = 0;  // start of the first measured iteration, by this rank's clock
 };
 
 /// Measures one of plan::kOperations at one size on `channel`: performs warm-up and measured

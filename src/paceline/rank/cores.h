@@ -14,7 +14,7 @@ namespace paceline::rank {
 
 /// The cores that the ranks of one host may use.
 struct HostCores {
-  int usable = 1;  // cores of all these ranks together, CPU quota included
+  int usable = 1;  // cores that all these ranks may use together, CPU quota included
   /// Whether the launcher (mpirun, srun) gave each rank its own cores, so that no two ranks share a
   /// core.
   bool apart = false;
@@ -42,7 +42,8 @@ class CorePin {
   CorePin(const CorePin&) = delete;
   CorePin& operator=(const CorePin&) = delete;
 
-  /// Returns "each rank on 1 core of its own", or why nothing is pinned; for the record.
+  /// Returns the placement for the record: "each rank on 1 core of its own", or why nothing is
+  /// pinned.
   const std::string& description() const { return description_; }
 
  private:

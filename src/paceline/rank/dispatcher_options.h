@@ -12,8 +12,8 @@ namespace paceline::rank {
 
 /// The time limits of a rank's steps, and the heartbeat that reports the rank's position.
 struct StepLimits {
-  std::chrono::milliseconds timeout{60'000};  // --timeout
-  std::chrono::nanoseconds first_step{0};     // estimated; 0: unknown
+  std::chrono::milliseconds timeout{60'000};  // the user's --timeout
+  std::chrono::nanoseconds first_step{0};     // estimated time of the first step; 0: unknown
   launch::Heartbeat* heartbeat = nullptr;     // null: no heartbeat
 };
 

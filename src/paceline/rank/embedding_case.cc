@@ -78,10 +78,10 @@ namespace {
 // The time span of a phase in one step.
 struct Phase {
   std::int64_t begin = 0, end = 0;
-  std::set<plan::BufferId> written;  // by the kernel that begins the phase
+  std::set<plan::BufferId> written;  // buffers that the phase's first kernel writes
 };
 
-using Phases = std::map<std::string, Phase>;  // by name
+using Phases = std::map<std::string, Phase>;  // keys: names of phases
 
 void add_kernel(const plan::Kernel& kernel, const execution::OpSpan& span, Phases& phases) {
   const plan::KernelTraits* traits = plan::find_kernel_traits(kernel.name);
@@ -147,7 +147,7 @@ networks::NetworkOptions network_options(const cases::Case& c) {
                                    .sequence_length = c.sequence_length,
                                    .zeros = c.as_original};
   if (c.start == "formula") {
-    options.dropout = 0;  // the dropout masks of frameworks differ
+    options.dropout = 0;  // dropout is off because frameworks draw different masks
   }
   if (const auto job = embedding_job_of(c)) {
     strategies::check_job(*job);

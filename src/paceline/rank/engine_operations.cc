@@ -70,7 +70,8 @@ class EngineOperations final : public Workload {
         world_(session.world),
         sweep_(*session.job.operations),
         timeout_(session.job.settings.timeout_ms()),
-        // Ranks in this job do little but wait for each other.
+        // A rank in this job waits for other ranks most of the time, so waiting does not count as
+        // hanging.
         hold_(session.context.heartbeat, launch::Heartbeat::Hold::For::kPeers),
         rows_(comm_rows(sweep_.operations, sweep_.sizes, sweep_.dtype, world_.self.world)) {}
 
@@ -124,18 +125,19 @@ class EngineOperations final : public Workload {
 
   CommSamples measure(const std::string& operation, std::int64_t bytes, const Progress& progress) {
     std::vector<engines::LinkedOperation> linked;
-    CommSamples samples = measure_operation(
-        *channel_, operation, bytes,
-        {.warmup = sweep_.warmup,
-         .measured = sweep_.iterations,
-         .device = group_.device.str(),
-         .dtype = sweep_.dtype,
-         .progress = [&](int done, int total) {
-           if (link_ != nullptr && (done == sweep_.warmup || done == total)) {
-             linked = link_->take_operations();  // at the first call, those of the warm-up
-           }
-           progress(done, total);
-         }});
+    CommSamples samples =
+        measure_operation(*channel_, operation, bytes,
+                          {.warmup = sweep_.warmup,
+                           .measured = sweep_.iterations,
+                           .device = group_.device.str(),
+                           .dtype = sweep_.dtype,
+                           .progress = [&](int done, int total) {
+                             if (link_ != nullptr && (done == sweep_.warmup || done == total)) {
+                               // At the first call, these are the operations of the warm-up.
+                               linked = link_->take_operations();
+                             }
+                             progress(done, total);
+                           }});
     if (link_ != nullptr) {
       link_->take_operations();  // drops the operation that checked the values
     }
@@ -188,7 +190,7 @@ class EngineOperations final : public Workload {
   const std::chrono::milliseconds timeout_;
   const launch::Heartbeat::Hold hold_;
   const std::vector<CommRow> rows_;
-  std::shared_ptr<engines::Link> link_;  // null: the engine's own speed
+  std::shared_ptr<engines::Link> link_;  // null: operations run at the engine's own speed
   std::unique_ptr<engines::Engine> engine_;
   RankGroup group_;
   std::unique_ptr<engines::Channel> channel_;

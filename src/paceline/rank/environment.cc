@@ -38,7 +38,7 @@ records::Environment exchange_environment(const engines::World& world, launch::P
     records::RunRecord part;
     part.environment.hosts = {records::collect_host()};
     records::HostEnvironment& host = part.environment.hosts.front();
-    host.host = world.self.host;  // the name that the launcher uses
+    host.host = world.self.host;  // the host's name in the launcher's list of hosts
     host.facts["usable_cores"] = std::to_string(usable_cores);
     host.facts["torch_cpu_capability"] = cpu_capability();
     store.set("environment/" + world.self.host, records::to_line(part));

@@ -9,8 +9,9 @@
 
 namespace paceline::rank {
 
-/// Returns the versions of the program and its libraries, and the facts of all hosts; equal on
-/// every rank.  Collective over the world.  `usable_cores` are those of this host (rank/cores.h).
+/// Returns the versions of the program and its libraries, and facts about all hosts; equal on every
+/// rank. Collective over the world. `usable_cores` is the number of this host's cores that its
+/// ranks may use (rank/cores.h).
 records::Environment exchange_environment(const engines::World& world, launch::PrefixStore& store,
                                           int usable_cores);
 

@@ -28,8 +28,8 @@ namespace {
 
 constexpr double kAskAboveSeconds = 30 * 60;
 
-// Returns the memory of a rank.  Two trainers are alive while steps without communication are
-// measured; in a replay the trainer without communication writes nothing.
+// Returns the estimated memory of a rank in bytes.  Two trainers are alive while steps without
+// communication are measured; in a replay the trainer without communication writes nothing.
 std::int64_t rank_memory_bytes(const cases::Case& c, const Probe& probe,
                                const PlannedCase& planned) {
   if (!c.replay.empty()) {
@@ -38,9 +38,9 @@ std::int64_t rank_memory_bytes(const cases::Case& c, const Probe& probe,
   return probe.memory_bytes + (measures_communication_overhead(c) ? probe.state_bytes : 0);
 }
 
-// Returns the memory in bytes of each rank on this host; these are the first `here` ranks of the
-// job.  In a job with embedding tables it is the memory of the rank's plan plus what the probe used
-// in addition to its own plan.
+// Returns the estimated memory in bytes of each rank on this host.  These are the first `here`
+// ranks of the job.  In a job with embedding tables it is the memory of the rank's plan plus what
+// the probe used in addition to its own plan.
 std::vector<std::int64_t> memory_bytes_by_rank(const cases::Case& c, const Probe& probe,
                                                const PlannedCase& planned, int here) {
   std::vector<std::int64_t> memory(static_cast<std::size_t>(here),
@@ -61,7 +61,7 @@ std::vector<std::int64_t> memory_bytes_by_rank(const cases::Case& c, const Probe
 // The total time and memory of the cases that have been estimated.
 struct EstimateSum {
   double seconds = 0;
-  std::int64_t memory_bytes = 0;  // of the rank that needs most
+  std::int64_t memory_bytes = 0;  // memory of the rank that needs most
 };
 
 // Returns why the case does not fit in memory, or an empty text.  `ranks` has the bytes of each
@@ -199,7 +199,7 @@ class Estimator {
 
   const engines::World& world_;
   const EstimateOptions& options_;
-  std::map<std::string, Probe> probes_;  // by network_key()
+  std::map<std::string, Probe> probes_;  // keys: network_key()
   EstimateSum sum_;
   Estimate found_;
 };
@@ -211,10 +211,10 @@ std::string network_key(const cases::Case& c) {
       cases::key_in(c, {cases::Part::kNetwork, &cases::Case::batch_size, &cases::Case::device,
                         &cases::Case::optimizer, &cases::Case::accumulate, &cases::Case::threads,
                         &cases::Case::replay, &cases::Case::stretch,
-                        // The dense network's width comes from the tables.
+                        // The width of the dense network follows from the tables.
                         &cases::Case::servers, &cases::Case::embeddings});
-  // The embedding dimension also counts for a network without tables, such as the dense network
-  // alone.
+  // The embedding dimension is also part of the key for a network without tables, such as the dense
+  // network alone.
   return fmt::format("{} embedding_dim={}", network, c.embedding_dim);
 }
 

@@ -14,7 +14,7 @@
 
 namespace paceline::rank {
 
-/// The estimate of a job before its first step is measured.
+/// The estimated time and memory of a job, made before its first measured step.
 struct Estimate {
   /// Why the job must not start; empty if it may.
   std::string rejection;
@@ -38,8 +38,8 @@ inline constexpr const char* kEstimateKey = "estimate";
 struct EstimateOptions {
   const cases::Settings& settings;
   int cores = 1;                     // usable by all ranks of this host together
-  ProgressLine* progress = nullptr;  // shows which network is probed
-  bool goes_on = false;              // whether the job goes on without rejected cases
+  ProgressLine* progress = nullptr;  // shows which network is being probed
+  bool goes_on = false;              // whether the job runs its other cases if some are rejected
 };
 
 /// Estimates the time and memory of `cases`, which holds each case as often as it will run, from a

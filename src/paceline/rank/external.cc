@@ -78,13 +78,13 @@ void check_all_ranks(const cases::Case& c, const std::vector<records::RankSample
 records::RunRecord record_from(const nlohmann::json& said) {
   try {
     return records::from_json(said);
-  } catch (const UsageError& error) {  // an event has a value that no record may have
+  } catch (const UsageError& error) {  // the program reported a value that no record may have
     throw ExternalProgramError("bad-output", error.what());
   }
 }
 
-// The command that one process runs for a case.  A process of paceline.readers.live runs the
-// command and reads its output.
+// The external command that one process runs for a case, and what is read of its output.  A process
+// of paceline.readers.live runs the command and reads its output.
 class ExternalExecution {
  public:
   ExternalExecution(const engines::RankContext& context, const cases::Case& configuration,
@@ -108,7 +108,7 @@ class ExternalExecution {
         check_all_ranks(configuration_, part.ranks);
       }
       return part;
-    } catch (const WorldError& error) {  // the command was silent too long
+    } catch (const WorldError& error) {  // the command was silent for too long
       throw ExternalProgramError("timeout", error.what());
     }
   }

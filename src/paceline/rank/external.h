@@ -14,11 +14,11 @@ namespace paceline::rank {
 /// Returns whether a command outside Paceline performs the case.
 bool is_external(const cases::Case& configuration);
 
-/// The settings with which an external case is performed.
+/// Settings of this process for an external case.
 struct ExternalOptions {
   const cases::Settings& settings;
-  std::string prefix;  // of the store's keys of this case
-  std::string log;     // file for the command's output; empty: none
+  std::string prefix;  // prefix of this case's keys in the store
+  std::string log;     // file that gets the command's output; empty: none
   std::function<void(int done, int total)> progress;
 };
 

@@ -27,7 +27,7 @@ struct PlanTimes {
   std::optional<plan::AlphaBeta> alpha_beta{};
 };
 
-/// Convert the times to JSON for other ranks and back, without rounding.
+/// These functions convert the times to JSON for other ranks and back, without rounding.
 void to_json(nlohmann::json& all, const PlanTimes& times);
 void from_json(const nlohmann::json& all, PlanTimes& times);
 
@@ -58,8 +58,8 @@ class KnownTimes {
 
   const engines::World& world_;
   std::string file_;
-  std::optional<cluster::Cluster> cluster_;  // on rank 0
-  std::map<std::string, PlanTimes> kept_;    // by layer_times_key() or collective_times_key()
+  std::optional<cluster::Cluster> cluster_;  // set on rank 0 only
+  std::map<std::string, PlanTimes> kept_;    // keys: layer_times_key() and collective_times_key()
   std::set<std::string> said_;
 };
 

@@ -22,7 +22,7 @@ namespace paceline::rank {
 namespace {
 
 struct OperationEnds {
-  int seen = 0;  // the number of members that recorded it
+  int seen = 0;  // number of members that recorded the operation
   std::int64_t modelled_ns = std::numeric_limits<std::int64_t>::min();
   std::int64_t engine_ns = std::numeric_limits<std::int64_t>::min();
 };
@@ -31,7 +31,7 @@ struct Interval {
   std::int64_t begin = 0, end = 0;
 };
 
-// Returns the length of the union of the intervals.
+// Returns the total time that the intervals cover; time in several of them counts once.
 std::int64_t covered_ns(std::vector<Interval> intervals) {
   std::ranges::sort(intervals, {}, &Interval::begin);
   std::int64_t total = 0;
@@ -84,7 +84,7 @@ records::LinkCheck check_link(const std::vector<std::vector<engines::LinkedOpera
   std::vector<Interval> overdue;
   for (const auto& [name, ends] : all) {
     if (ends.seen < name.members) {
-      continue;  // on some members it began before the window
+      continue;  // some members began it before the measured steps and did not record it
     }
     const std::int64_t slack = by_stretch(ends.modelled_ns - ends.engine_ns);
     check.slack_ns = check.operations == 0 ? slack : std::min(check.slack_ns, slack);
@@ -100,7 +100,7 @@ records::LinkCheck check_link(const std::vector<std::vector<engines::LinkedOpera
 
 bool matches_link_duration(const records::CommRecord& record) {
   const cluster::LinkSpec link = cluster::parse_link("--link", record.link);
-  int latencies = 1;  // a message has one latency
+  int latencies = 1;  // number of latencies in the operation; a message has one
   for (const plan::Pattern pattern : plan::kPatterns) {
     if (plan::name_of(pattern) == record.operation) {
       latencies = cluster::latency_count(pattern, record.ranks);

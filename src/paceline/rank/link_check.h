@@ -14,8 +14,8 @@ namespace paceline::rank {
 /// Returns the emulated link of a case's rank; null if the case has none.
 std::shared_ptr<engines::Link> make_link(const cases::Case& c);
 
-/// Convert operations to the text that a rank sends to rank 0, and back.  `origin_ns` is subtracted
-/// from every time.
+/// These functions convert operations to the text that a rank sends to rank 0, and back.
+/// `origin_ns` is subtracted from every time.
 std::string to_text(std::vector<engines::LinkedOperation> operations, std::int64_t origin_ns);
 std::vector<engines::LinkedOperation> linked_operations_from(const std::string& text);
 

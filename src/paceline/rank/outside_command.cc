@@ -26,8 +26,9 @@ std::string adapter_for(const strategies::StrategySpec& spec) {
   return spec.whole.row->name == "fsdp2" ? "pytorch-fsdp2" : "pytorch-ddp";
 }
 
-// Returns the part of the configuration that one rank needs (docs/adapters.md).  A key is left out
-// if the case is a user's command and does not state its value.
+// Returns the part of the configuration that a rank of an external program needs, as JSON
+// (docs/adapters.md). A key is left out if the case is a user's command and does not state its
+// value.
 nlohmann::json case_json(const cases::Case& c) {
   nlohmann::json handed = nlohmann::json::object();
   for (const std::string_view name : cases::case_variable_keys()) {

@@ -17,15 +17,15 @@ std::vector<cases::Adapter> list_adapters();
 struct ExternalProcess {
   int rank = 0, local_rank = 0;
   int local_ranks = 0;  // ranks of the case on this host; 0: not known
-  int world = 0;        // ranks of Paceline; 0: not known
+  int world = 0;        // number of ranks of Paceline's job; 0: not known
   std::string master_host = "127.0.0.1", master_port = "PORT";
 };
 
-/// How an external program is started for a case.
+/// The command and the environment with which an external program is started for a case.
 struct ExternalCommand {
   std::vector<std::string> words;
   std::map<std::string, std::string> environment;  // added to this process's environment
-  std::vector<std::string> without{};              // variables not passed on
+  std::vector<std::string> without{};  // environment variables that the program does not inherit
 };
 
 /// Returns the command of an external case (an adapter, the strategy python-ddp, or the user's own

@@ -22,7 +22,8 @@
 namespace paceline::rank {
 namespace {
 
-/// Returns the median over the rounds of the slowest rank's time.
+/// Returns the time of an operation of `bytes` bytes: in each of several rounds that of the slowest
+/// rank, and of these the median.
 stats::SizedTime median_time_of(engines::Channel& channel, std::string_view operation,
                                 std::int64_t bytes, at::Device device,
                                 const engines::PeerWait& peers) {

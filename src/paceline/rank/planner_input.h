@@ -41,7 +41,8 @@ plan::ModelShape shape_of(const cases::Case& configuration);
 std::unique_ptr<plan::Planner> add_traced_statistics_averaging(
     const cases::Case& configuration, std::unique_ptr<plan::Planner> parameters);
 
-/// Returns the planner's input on rank 0 of the case.
+/// Returns the planner's input for rank 0 of the case: the network's `shape` and the settings of
+/// the case, without measured times.
 plan::PlanInput plan_input_of(const cases::Case& configuration, plan::ModelShape shape);
 
 /// Adds those times that the input lacks and the configuration gives: times of layers from its

@@ -8,15 +8,16 @@
 
 namespace paceline::rank {
 
-/// The cost of a case's network on one rank that is alone on its host.
+/// The measured time and memory of a case's network on one rank that is alone on its host.
 struct Probe {
   double setup_s = 0;
-  double first_step_s = 0;        // cold: touches memory, chooses kernels
-  double step_s = 0;              // of the second step; of the first if that took long
-  std::int64_t memory_bytes = 0;  // the peak; up to the failure if it does not fit
-  std::int64_t state_bytes = 0;   // parameters, gradients, optimizer state
+  /// The cold step, in which memory is first touched and kernels are chosen.
+  double first_step_s = 0;
+  double step_s = 0;              // time of the second step, or of the first if that took long
+  std::int64_t memory_bytes = 0;  // peak memory; if the network does not fit, up to the failure
+  std::int64_t state_bytes = 0;   // memory of parameters, gradients and optimizer state
   bool fits = true;               // false: memory ran out
-  plan::ModelShape shape{};       // of the network; empty if it did not fit
+  plan::ModelShape shape{};       // shape of the network; empty if it did not fit
 };
 
 /// Runs one or two steps of the case's network on this rank alone, which is rank 0.

@@ -35,7 +35,7 @@ plan::PlanInput input_of(const plan::ModelShape& model) {
   return input;
 }
 
-/// Runs the kernels of one rank's plan without any other rank.
+/// Runs the kernels of one rank's plan, with its codec, without any other rank.
 class CodecBench {
  public:
   CodecBench(const plan::ModelShape& model, const std::string& codec)
@@ -147,7 +147,7 @@ class CodecBench {
   runtime::Operands operands_;
   at::Tensor copy_;
   std::vector<double> copy_ns_, encode_ns_, decode_ns_;
-  std::map<std::size_t, std::vector<double>> kernel_ns_;  // by the op's index
+  std::map<std::size_t, std::vector<double>> kernel_ns_;  // keys: index of the op in the plan
 };
 
 }  // namespace
@@ -162,7 +162,7 @@ std::vector<cluster::CodecTime> profile_codecs(
   for (const auto& row : strategies::codecs()) {
     const std::string codec(row.name);
     if (row.guarantee == strategies::Guarantee::kNeutral) {
-      continue;  // a neutral codec codes nothing
+      continue;  // this row of the codec table leaves values as they are
     }
     begun(codec);
     try {

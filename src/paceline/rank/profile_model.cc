@@ -61,7 +61,7 @@ std::optional<plan::Picoseconds> update_time(cases::Case c) {
     }
   }
   if (times.empty() || !group.device.is_cpu()) {
-    return std::nullopt;  // on a GPU a span is the launch alone
+    return std::nullopt;  // on a GPU the span of an update covers its launch alone
   }
   return plan::picoseconds_of(stats::median(times) * 1e-9);
 }

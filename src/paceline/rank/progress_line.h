@@ -26,7 +26,7 @@ inline Progress progress_mode_of(bool rank_0, bool terminal) {
   return !rank_0 ? Progress::kNothing : terminal ? Progress::kLine : Progress::kLines;
 }
 
-/// Shows on stderr what is being done.
+/// Shows on stderr what this rank is doing.
 class ProgressLine {
  public:
   /// With kLines, a thread prints the text if it has changed: first after `every`, and then at most
@@ -91,7 +91,7 @@ class ProgressLine {
   std::FILE* to_;
   std::mutex mutex_;
   std::condition_variable_any changed_;
-  std::string text_;            // what is being done; empty: nothing
+  std::string text_;            // what the rank is doing; empty: nothing to show
   bool line_is_shown_ = false;  // whether the terminal shows a line
   std::optional<std::jthread> thread_;
 };

@@ -29,7 +29,7 @@ int run_rank(std::chrono::milliseconds timeout, const std::string& interface) {
   }
   const launch::StopSignals stop;
   return engines::run_rank(launch, timeout, [&](const engines::RankContext& context) {
-    // The key was set before the ranks were started.
+    // The process that started the ranks has set this key.
     cases::JobSpec job = cases::job_spec_from(context.world.store->get(kJobKey).value());
     job.settings.interface = interface;
     return run_session(context, job, {});

@@ -19,7 +19,7 @@ constexpr std::int64_t kElementsAtOnce = 1 << 20;  // 8 MiB of doubles
 // Returns whether the measured engine all-reduces whole numbers correctly: in fp32 their sums are
 // exact.
 bool sums_integers_exactly(engines::Channel& channel, const engines::PeerWait& peers) {
-  constexpr std::int64_t kCount = 100'003;  // not a multiple of any small world
+  constexpr std::int64_t kCount = 100'003;  // number of elements, not a multiple of any small world
   const at::Tensor index = at::arange(kCount, at::kLong).remainder(251);
   const at::Tensor mine = (index * (channel.rank() + 1)).to(at::kFloat);
   peers.wait_for(channel.all_reduce(mine, plan::Reduce::kSum));

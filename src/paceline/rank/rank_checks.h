@@ -9,7 +9,7 @@
 #include "paceline/rank/rank_group.h"
 #include "paceline/rank/trainer.h"
 
-// Checks of a case after its measured window.  All ranks must call these functions, in the same
+// Checks of a case after its measured steps.  All ranks must call these functions, in the same
 // order.
 
 namespace paceline::rank {

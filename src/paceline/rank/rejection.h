@@ -37,7 +37,7 @@ class Rejection {
  private:
   std::shared_ptr<launch::KeyValueStore> store_;
   bool goes_on_;
-  std::string key_;  // of the case that may be rejected; empty: none
+  std::string key_;  // key of the case that may be rejected; empty: there is none
 };
 
 }  // namespace paceline::rank

@@ -14,7 +14,7 @@
 
 namespace paceline::rank {
 
-/// The functions of the executor that a replay calls in place of a network.
+/// The executor's functions that a replay calls where a network's hooks would.
 struct ReplayCallbacks {
   networks::Gates& gates;
   std::function<void(plan::ParameterId)> ready;
@@ -22,7 +22,7 @@ struct ReplayCallbacks {
   std::function<std::int64_t()> gate_wait_ns;
 };
 
-/// The clock by which a replay sleeps.
+/// The clock that a replay reads, and by which it sleeps.
 struct ReplayClock {
   std::function<std::int64_t()> now_ns;
   std::function<void(std::int64_t)> sleep_until_ns;
@@ -65,7 +65,7 @@ class Replay {
   double stretch_;
   double update_ns_per_element_ = 0;
   ReplayClock clock_;
-  std::optional<double> due_ns_;   // end of the layers replayed so far
+  std::optional<double> due_ns_;   // planned end of the layers replayed so far
   std::int64_t gate_wait_ns_ = 0;  // wait at gates that due_ns_ includes
 };
 

@@ -8,9 +8,10 @@
 
 namespace paceline::rank {
 
-/// The functions that a session calls.
+/// Functions that the caller of a session passes in.
 struct SessionHooks {
-  /// Called on rank 0 after each record that it hands over to the front, and at the end.
+  /// Called on rank 0 after each record that it hands over to the front (the process that started
+  /// the ranks), and at the end.
   std::function<void()> finished{};
   engines::OnFailure on_failure{};
 };

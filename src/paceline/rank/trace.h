@@ -18,8 +18,8 @@ namespace paceline::rank {
 /// The spans that one rank recorded in its steps.
 struct RankRecording {
   std::vector<execution::OpSpan> ops;
-  std::vector<PhaseSpan> phases;                        // in the order of their starts
-  std::vector<engines::CollectiveSpan> transfers = {};  // of c10d::Reducer
+  std::vector<PhaseSpan> phases;  // passes on the training thread, in the order of their starts
+  std::vector<engines::CollectiveSpan> transfers = {};  // collectives that c10d::Reducer started
   std::function<const plan::CommPlan&(plan::Step)> plan_of;
 };
 
@@ -31,7 +31,7 @@ std::vector<records::Span> spans_of(const RankRecording& recording, const plan::
 /// the repetition comes before the extension: trace.run2.json.
 std::string trace_path(const std::string& path, int run);
 
-/// Convert spans to the text that a rank sends to rank 0, and back.
+/// These functions convert spans to the text that a rank sends to rank 0, and back.
 std::string to_text(const std::vector<records::Span>& spans);
 std::vector<records::Span> spans_from(const std::string& text);
 

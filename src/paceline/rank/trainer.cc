@@ -59,7 +59,7 @@ Trainer::~Trainer() {
   channels_.clear();
 }
 
-// A rank that rejects the case on its own does so before this call.
+// A rank that rejects the case only by its own input does so before this call.
 void Trainer::wait_before_connecting() const {
   if (ranks_.before_connecting) {
     ranks_.before_connecting();
@@ -69,9 +69,9 @@ void Trainer::wait_before_connecting() const {
 at::Tensor Trainer::loss_of(const networks::Batch& batch) {
   const networks::Autocast autocast(precision_, ranks_.device.type());
   const at::Tensor loss = network_->loss(batch);
-  return batches_.size() == 1 || batch.integers  // the loss is a sum, not a mean
-             ? loss
-             : loss / static_cast<double>(batches_.size());
+  // The loss of an integer batch is a sum, not a mean.
+  return batches_.size() == 1 || batch.integers ? loss
+                                                : loss / static_cast<double>(batches_.size());
 }
 
 ReplayCallbacks Trainer::replay_events() {
@@ -131,7 +131,7 @@ std::string Trainer::role() const {
 }
 
 void Trainer::begin_step() {
-  if (reducer_ != nullptr) {  // the Reducer ends its operations within the step
+  if (reducer_ != nullptr) {  // c10d::Reducer completes its operations within the step
     channels_.front()->set_step(executor_->steps_begun());
   }
   executor_->begin_step();
@@ -190,7 +190,7 @@ StepTimes Trainer::step() {
 
 void Trainer::drain() {
   executor_->drain();
-  executor_->take_waited_ns();  // this wait belongs to no step
+  executor_->take_waited_ns();  // discards a wait that belongs to no step
   if (replay_ != nullptr) {
     replay_->interrupt();
   }

@@ -52,19 +52,19 @@ struct RankGroup {
 struct TrainerOptions {
   /// In a replay the trainer stretches the time limits.  The trainer sets `spare_core` itself.
   execution::Dispatcher::Options dispatcher{};
-  bool integers = false;  // integer weights and batches, summed loss
+  bool integers = false;  // integer weights and batches and a summed loss, for exact results
   /// The initial loss scale; null: 65536 if the precision needs loss scaling (amp on cuda), else
   /// the loss is not scaled.
   std::optional<double> loss_scale{};
-  /// Makes the network; null: the configuration's model.
+  /// A function that makes the network; null: the configuration's model.
   std::function<std::shared_ptr<networks::Network>()> network{};
   /// The batch of every step, for a network that `network` makes; null: the configuration's
   /// batches.
   std::optional<networks::Batch> batch{};
-  /// Replaces this rank's order of layers and gradients by that of rank 0.  Null: the orders are
-  /// equal on all ranks.
+  /// A function that replaces this rank's order of layers and gradients by that of rank 0.  Null:
+  /// the orders are equal on all ranks.
   runtime::OrderAgreement agree_on_order{};
-  /// Returns the settings of the optimizer; empty: those of the configuration.
+  /// A function that returns the settings of the optimizer; empty: those of the configuration.
   std::function<runtime::OptimizerSettings(const plan::ModelShape&, const plan::Setup&)> rule{};
   /// The type of parameters and inputs; null: that of the precision.
   std::optional<at::ScalarType> dtype{};
@@ -191,12 +191,12 @@ class Trainer final : public TimedJob {
   RankGroup ranks_;
   TrainerOptions options_;
   networks::Precision precision_;
-  std::shared_ptr<networks::Network> network_;          // null in a replay
-  std::unique_ptr<Replay> replay_;                      // null if a network computes
-  std::unique_ptr<MappedData> mapped_;                  // null: no mapped file
-  std::unique_ptr<TrainingData> data_;                  // null: one synthetic batch
-  std::unique_ptr<Evaluator> evaluator_;                // null without data
-  std::vector<networks::Batch> batches_;                // by micro-batch; empty without a network
+  std::shared_ptr<networks::Network> network_;  // null in a replay
+  std::unique_ptr<Replay> replay_;              // null if a network computes
+  std::unique_ptr<MappedData> mapped_;          // null: no memory-mapped file of images is read
+  std::unique_ptr<TrainingData> data_;          // null: training on one synthetic batch
+  std::unique_ptr<Evaluator> evaluator_;        // null if the case names no data set
+  std::vector<networks::Batch> batches_;        // one per micro-batch; empty without a network
   std::optional<strategies::EmbeddingJob> embeddings_;  // these draw a new batch in each step
   runtime::TracedNetwork traced_;
   strategies::StrategySpec strategy_;
@@ -212,8 +212,8 @@ class Trainer final : public TimedJob {
   std::unique_ptr<runtime::Reducer> reducer_;
   std::unique_ptr<runtime::Executor> executor_;
   runtime::DeviceClock clock_{ranks_.device};
-  at::Tensor loss_;       // of the micro-batch in progress
-  at::Tensor last_loss_;  // sum over the step's micro-batches, without the graph
+  at::Tensor loss_;       // loss of the current micro-batch
+  at::Tensor last_loss_;  // loss of the last step: sum over micro-batches, detached from the graph
   std::vector<PhaseSpan> phases_;
   records::LookupCounts lookups_;
 };

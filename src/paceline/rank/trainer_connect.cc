@@ -44,8 +44,8 @@ runtime::OptimizerSettings optimizer_settings_of(const cases::Case& c,
   return rule;
 }
 
-// Returns a function that writes gradients which no network computes: normally distributed numbers
-// that differ between ranks and are the same in each slot.
+// Returns a function that fills gradients if no network computes them: with normally distributed
+// numbers, which differ between ranks and are the same in each slot.
 std::function<void(const at::Tensor& slot)> normal_gradient_writer(at::ScalarType type,
                                                                    at::Device device, int rank) {
   constexpr std::int64_t kNumbers = 1 << 20;
@@ -62,7 +62,7 @@ std::function<void(const at::Tensor& slot)> normal_gradient_writer(at::ScalarTyp
   };
 }
 
-// Returns a time limit for a replay, in which everything takes `stretch` times as long.
+// Returns the time limit of a replay, in which everything takes `stretch` times as long.
 std::chrono::nanoseconds stretched(std::chrono::nanoseconds limit, double stretch) {
   return limit == execution::Deadlines::kNoLimit
              ? limit
@@ -70,12 +70,12 @@ std::chrono::nanoseconds stretched(std::chrono::nanoseconds limit, double stretc
                    std::llround(static_cast<double>(limit.count()) * std::max(1.0, stretch)));
 }
 
-// Returns whether a core is left beside those on which the network computes.
+// Returns whether this rank has a core beside those on which the network computes.
 bool has_spare_core() { return available_cores() > at::get_num_threads(); }
 
 }  // namespace
 
-// Returns null if this rank is no member.
+// Connects this rank to a communicator. Returns null if this rank is not a member.
 std::unique_ptr<engines::Channel> Trainer::connect_to(const plan::Communicator& group) {
   return connect_to(group, *ranks_.engine, ranks_.device);
 }

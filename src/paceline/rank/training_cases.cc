@@ -123,7 +123,7 @@ class TrainingCases final : public Workload {
     try {
       post_partial_samples(*world_.store, std::move(samples));
     } catch (const WorldError&) {
-      return;  // the store is gone with the rank that served it
+      return;  // the rank that served the store is gone
     }
   }
 
@@ -135,7 +135,8 @@ class TrainingCases final : public Workload {
 
   std::int64_t perform_outside(const cases::Case& c, launch::PrefixStore& store, std::size_t index,
                                const std::string& prefix, const Progress& progress) {
-    // The external case has a deadline of its own.
+    // The program of an external case has its own deadline, so this thread does not count as hung
+    // while it waits.
     const launch::Heartbeat::Hold hold(session_.context.heartbeat,
                                        launch::Heartbeat::Hold::For::kWatched);
     records::RunRecord part =

@@ -56,7 +56,7 @@ std::optional<records::Warning> busy_host_warning(const std::string& host, doubl
   if (load <= cores || load < own + 1) {
     return std::nullopt;
   }
-  int above = cores;  // a power of 2, so that cases of one table say the same
+  int above = cores;  // cores times a power of 2, so that equal loads give equal texts
   while (2 * above < load) {
     above *= 2;
   }

@@ -10,7 +10,8 @@
 
 namespace paceline::rank {
 
-/// Adds a warning if ranks or threads share cores, because the record's times do not show it.
+/// Adds a warning to the record if ranks or threads shared cores, because its times do not show
+/// that.
 void add_warnings(records::RunRecord& record);
 
 /// Returns a warning that other programs compute on `host`, or nothing.  It is given if the load

@@ -15,7 +15,8 @@
 namespace paceline::rank {
 namespace {
 
-constexpr std::int64_t kSample = 1 << 14;  // most sampled elements of a parameter
+// Largest number of elements that are sampled of a parameter.
+constexpr std::int64_t kSample = 1 << 14;
 
 bool matches_one_rank_training(const Trainer& trainer) {
   const cases::Case& c = trainer.configuration();

@@ -68,7 +68,7 @@ void run_window(TimedJob& job, const WindowOptions& options, records::RankSample
 // first step are due at its gates.
 constexpr int kUncounted = 2;
 
-/// Consecutive blocks of one kind, which run without a break.
+/// Consecutive blocks that all have communication or all have none, and run without a break.
 struct BlockRun {
   bool with = true;
   int blocks = 1;
@@ -150,7 +150,7 @@ records::RankSamples measure(TimedJob& job, const WindowOptions& options) {
   records::RankSamples samples;
   try {
     run_window(job, options, samples);
-  } catch (...) {  // a request to stop is no std::exception
+  } catch (...) {  // a request to stop is thrown as a type that is no std::exception
     if (options.interrupted) {
       samples.step_ns = times_between_marks(job);
       samples.window_ns = sum_of(samples.step_ns);

@@ -7,20 +7,20 @@
 
 #include "paceline/records/run_record.h"
 
-// Times the steps of a training job: consecutive steps after a warm-up, pairs of blocks with and
-// without communication, or steps between evaluations.
+// Functions that time the steps of a training job: consecutive steps after a warm-up, pairs of
+// blocks with and without communication, or steps between evaluations.
 
 namespace paceline::rank {
 
 /// The times of the training thread in one step, in nanoseconds.
 struct StepTimes {
-  std::int64_t began_ns = 0;     // start of forward, monotonic clock
-  std::int64_t forward_ns = 0;   // without the wait at gates
-  std::int64_t backward_ns = 0;  // without the wait at gates
-  std::int64_t wait_ns = 0;      // the wait at gates
-  std::int64_t ended_ns = 0;     // when backward returned
-  std::int64_t data_ns = 0;      // for getting the batch, if it is read from a file
-  std::int64_t examples = 0;     // 0: the configuration's batch
+  std::int64_t began_ns = 0;     // start of the forward pass, by the monotonic clock
+  std::int64_t forward_ns = 0;   // time of the forward pass, without waits at gates
+  std::int64_t backward_ns = 0;  // time of the backward pass, without waits at gates
+  std::int64_t wait_ns = 0;      // time spent waiting at gates for communicated values
+  std::int64_t ended_ns = 0;     // time at which the backward pass returned
+  std::int64_t data_ns = 0;      // time to get the batch, if it is read from a file
+  std::int64_t examples = 0;     // examples of the step; 0: as many as the configuration's batch
 };
 
 /// A forward or backward pass on the training thread, waits included.
@@ -81,7 +81,7 @@ records::RankSamples measure(TimedJob& job, const WindowOptions& options);
 /// A run starts with empty queues and two steps that are not counted.  These steps synchronize the
 /// ranks, and bring a schedule that crosses the step border into its steady state.
 struct PairLayout {
-  int pairs = 2;  // even
+  int pairs = 2;  // number of pairs, even
   int block_steps = 1;
 
   /// Returns the number of all steps, including those that are not counted.
@@ -89,7 +89,8 @@ struct PairLayout {
   bool operator==(const PairLayout&) const = default;
 };
 
-/// The number of steps without communication before the first pair, which touch the memory.
+/// The number of steps without communication before the first pair.  They touch the memory for the
+/// first time.
 inline constexpr int kColdSteps = 1;
 
 /// Returns a layout with about as many steps in all as a window of `steps` steps has, and with at
@@ -120,7 +121,7 @@ struct TrainingOptions {
   std::function<void(int done)> align{};
   /// Called between steps, when no operation is in flight.
   std::function<records::Evaluation()> evaluate{};
-  std::function<std::int64_t()> sent_bytes{};  // returns the bytes sent so far
+  std::function<std::int64_t()> sent_bytes{};  // returns the bytes that were sent since the start
   /// Called after every step with the number of steps done; may throw to stop.
   std::function<void(int done, int total)> progress{};
 };

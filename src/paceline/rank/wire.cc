@@ -22,8 +22,9 @@ bool has_ragged_buffers(const plan::Setup& setup) {
 }
 
 // Returns the planned bytes per step.  Returns nothing if message lengths are known only at run
-// time.  Also returns nothing if a performer, such as PyTorch's Reducer, begins or changes its plan
-// in the window: it may then send more than is planned, because it first orders its buckets.
+// time.  Also returns nothing if other code that issues ops, such as PyTorch's Reducer, begins or
+// changes its plan in the window: it may then send more than is planned, because it first orders
+// its buckets.
 std::optional<std::int64_t> planned_per_step(const Window& window) {
   if (has_ragged_buffers(window.setup)) {
     return std::nullopt;

@@ -10,7 +10,7 @@
 
 namespace paceline::rank {
 
-/// The measured steps, and their plans on one rank.
+/// The measured steps of a case, and their plans on one rank.
 struct Window {
   int first = 0;
   int steps = 1;

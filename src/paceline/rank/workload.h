@@ -14,7 +14,7 @@
 
 namespace paceline::rank {
 
-/// What a session gives to its workload on one rank.
+/// The state that a session shares with its workload on one rank.
 struct SessionContext {
   SessionContext(const engines::RankContext& rank_context, const cases::JobSpec& job_spec,
                  const SessionHooks& session_hooks);
@@ -31,7 +31,8 @@ struct SessionContext {
   /// Sends a heartbeat that says what the rank is working on.
   void report_position(const std::string& where);
 
-  /// Hands a line of the record file over to the front.  Rank 0 only.
+  /// Hands a line of the record file over to the front, the process that started the ranks.  Rank 0
+  /// only.
   void hand_over(const std::string& line);
 
   const engines::RankContext& context;
@@ -39,8 +40,8 @@ struct SessionContext {
   const cases::JobSpec& job;
   const SessionHooks& hooks;
   Rejection rejection;
-  std::string position{};     // for heartbeats; empty: the workload reports its own
-  launch::PrefixStore store;  // keys of this repetition
+  std::string position{};     // what a heartbeat reports; empty: the workload reports it
+  launch::PrefixStore store;  // view of the job's store with the keys of this repetition
   ProgressLine progress;
   records::Environment environment{};
   std::optional<records::Warning> host_warning{};  // warns that the hosts differ

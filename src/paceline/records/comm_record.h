@@ -49,19 +49,23 @@ struct CommRecord {
   int mean_of = 0;
   std::string formula{};
   std::int64_t wire_bytes = 0;  // bytes that one rank sends (plan/wire_bytes.h)
-  double line_bytes_per_s = 0;  // rate of the emulated link, or of a plain stream; 0: not known
+  double line_bytes_per_s = 0;  // rate of the emulated link, or of one plain TCP connection; 0: not
+                                // known
   /// The number of wrong elements on the rank that has the most; absent if the values were not
   /// checked.
   std::optional<std::int64_t> wrong_elements = 0;
-  std::optional<InPlace> in_place{};          // if it was measured too
-  std::optional<std::int64_t> link_slack_ns;  // LinkCheck::slack_ns, if the link was checked
+  std::optional<InPlace> in_place{};          // times of the in-place variant, if it was measured
+                                              // too
+  std::optional<std::int64_t> link_slack_ns;  // LinkCheck::slack_ns; absent if the emulated link
+                                              // was not checked
   /// Whether the median time is at most 2 % above the time that the emulated link allows; absent if
   /// that was not checked.  True without an emulated link.
   std::optional<bool> valid = true;
   std::vector<Warning> warnings;
-  Environment environment{};  // still empty while `paceline comm` measures
+  Environment environment{};  // empty while `paceline comm` is still measuring
 
-  /// Whether iteration_ns holds only the mean of several iterations.
+  /// Whether iteration_ns holds a single value, the mean of several iterations, as of a program
+  /// that prints no more.
   bool is_mean() const { return !formula.empty() && iteration_ns.size() == 1; }
   /// Whether wrong values were found, by Paceline or by the program that wrote the log.
   bool has_wrong_values() const;
@@ -76,8 +80,7 @@ struct CommRecord {
   double algorithm_bandwidth() const;
   double bus_bandwidth() const;
   double wire_bandwidth() const;
-  /// Returns wire_bandwidth() divided by line_bytes_per_s, the rate of the line; nothing if that
-  /// rate is not known.
+  /// Returns wire_bandwidth() divided by line_bytes_per_s; nothing if that rate is not known.
   std::optional<double> line_rate_fraction() const;
 };
 
@@ -93,7 +96,7 @@ nlohmann::ordered_json bandwidths_json(const CommRecord& record);
 /// Returns the JSON form, whose keys docs/comm.md lists; null stands for what is not known.
 nlohmann::ordered_json to_json(CommRecord record, const Environment& environment);
 
-/// Reads what to_json() wrote.  Throws UsageError for anything else.
+/// Parses the JSON that to_json() wrote. Throws UsageError for anything else.
 CommRecord comm_record_from(nlohmann::json json);
 
 /// Reads one line of a file of operations.  Also throws UsageError for text that is not JSON.

@@ -63,7 +63,7 @@ bool same_amount(const std::string& a, const std::string& b) {
   return std::abs(first - second) <= kTolerance * std::max(first, second);
 }
 
-// A value and the hosts that have it.
+// A value of a fact, with the hosts that have this value.
 struct ValueGroup {
   std::string value;
   std::vector<std::string> hosts;

@@ -86,7 +86,7 @@ void collect_gpus(const HostSources& sources, HostEnvironment& host) {
   }
   const auto result = run_command({sources.nvidia_smi, "topo", "-m"}, sources.nvidia_smi_deadline);
   if (result && result->succeeded()) {
-    // The heading is underlined even if the output is no terminal.
+    // nvidia-smi underlines the heading by escape sequences even if the output is no terminal.
     static const std::regex escape("\x1b\\[[0-9;]*m");
     host.topology = std::regex_replace(result->output, escape, "");
   }

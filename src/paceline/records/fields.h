@@ -9,7 +9,7 @@
 
 namespace paceline::records::detail {
 
-/// A structure of type `U`, const when it is written.
+/// Matches the type `U`, which is const while a record is written and not const while it is read.
 template <class T, class U>
 concept Is = std::same_as<std::remove_const_t<T>, U>;
 

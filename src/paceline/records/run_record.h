@@ -28,11 +28,11 @@ struct Evaluation {
 
 /// The lookups of a trainer in embedding tables, summed over all measured steps.
 struct LookupCounts {
-  std::int64_t rows = 0;               // rows that bags name, repetitions included
+  std::int64_t rows = 0;               // rows looked up, repetitions included
   std::vector<std::int64_t> distinct;  // distinct rows that crossed the network, by server
-  std::int64_t id_bytes = 0;           // sent to the servers
-  std::int64_t row_bytes = 0;          // received from the servers
-  std::int64_t gradient_bytes = 0;     // sent to the servers
+  std::int64_t id_bytes = 0;           // bytes of ids sent to the servers
+  std::int64_t row_bytes = 0;          // bytes of rows received from the servers
+  std::int64_t gradient_bytes = 0;     // bytes of gradients sent to the servers
 
   bool operator==(const LookupCounts&) const = default;
 };
@@ -88,7 +88,8 @@ struct CostPiece {
   bool operator==(const CostPiece&) const = default;
 };
 
-/// The times from which the strategy's plan was made, if its planner uses any.
+/// The layer times and collective costs from which the planner made the strategy's plan, if the
+/// planner uses any.
 struct PlannerTimes {
   std::string profile_origin;             // who measured the profile, and on what
   std::vector<std::int64_t> forward_ps;   // picoseconds by module, in forward order
@@ -100,7 +101,8 @@ struct PlannerTimes {
   bool operator==(const PlannerTimes&) const = default;
 };
 
-/// The comparison of the engine's times with those of the emulated link, in the measured steps.
+/// Compares, over the measured steps, when operations ended on the engine with when the emulated
+/// link would have delivered them.
 struct LinkCheck {
   static constexpr double kMaxOverdueFraction = 0.02;  // fraction of window_ns
 
@@ -138,7 +140,7 @@ struct CodingCost {
   bool operator==(const CodingCost&) const = default;
 };
 
-/// The state of training after the last measured step.
+/// The result of training after the last measured step.
 struct Training {
   double last_loss = 0;  // loss of the last step, mean over ranks
 
@@ -168,7 +170,7 @@ inline bool lacks_exchange(const std::vector<Warning>& warnings) {
 /// record is kept, and the exit code is 3.
 inline bool is_of_wrong_values(const Warning& warning) { return warning.code == "wrong-values"; }
 
-/// One machine of the world.  Unknown fields are empty.
+/// One host on which ranks ran. Unknown fields are empty.
 struct HostEnvironment {
   std::string host;
   std::map<std::string, std::string> facts;  // cpu_model, cpu_isa, cores,
@@ -187,7 +189,7 @@ struct Environment {
   bool operator==(const Environment&) const = default;
 };
 
-/// The origin of a record's numbers.
+/// How a record's numbers were obtained.
 enum class Source : std::uint8_t { kMeasured, kReplayed, kPredicted, kImported, kExternal };
 
 /// Returns the fact `name` of a host or a program, or `otherwise` if there is none.

@@ -19,7 +19,7 @@ bool ran_here(const RunRecord& record) {
   return record.source != Source::kImported && record.source != Source::kPredicted;
 }
 
-/// Source, case, run number and start of a record.
+/// What identifies a run besides its samples: source, case, run number and start of the record.
 using RunIdentity = std::tuple<Source, std::string, int, std::string>;
 
 RunIdentity run_identity_of(const RunRecord& record) {

@@ -23,13 +23,13 @@ double mean_step_s(const RunRecord& record);
 /// Returns slowest_step_s() of the steps without communication; empty if these were not measured.
 std::vector<double> slowest_compute_only_step_s(const RunRecord& record);
 
-/// Returns the seconds that communication adds to a step, one value for each pair of blocks: the
-/// median step with communication minus the median step without it.  The time of a step is its
-/// slowest rank's.  Empty if no pairs were measured.
+/// Returns how many seconds communication adds to a step, one value for each pair of adjacent
+/// blocks of steps: the median step time with communication minus the median without it. The time
+/// of a step is that of its slowest rank. Empty if no pairs were measured.
 std::vector<double> exposed_s_by_pair(const RunRecord& record);
 
-/// Returns the mean time in seconds that a step waited for its data, of the rank that waited
-/// longest; nothing if that phase was not measured.
+/// Returns the mean time in seconds for which a step waited for its input data, on the rank that
+/// waited longest; nothing if that phase was not measured.
 std::optional<double> longest_data_wait_s(const RunRecord& record);
 
 }  // namespace paceline::records

@@ -41,8 +41,8 @@ constexpr std::array<ActivityTraits, 5> kKinds{{
 // The end times of the spans that are open in one row of a trace, the outermost first.
 using OpenSpanEnds = std::vector<std::int64_t>;
 
-// Finds for each span of a track the first row in which it overlaps no span, except one that
-// contains it.
+// Assigns each span of a track to the first row in which it overlaps no other span, except spans
+// that contain it.
 class RowPlacement {
  public:
   std::size_t place(const Span& span) {
@@ -111,7 +111,7 @@ void name_thread(EventList& events, int process, Track track, int thread) {
   events.add(metadata("thread_sort_index", process, thread, {{"sort_index", thread}}));
 }
 
-/// The row in which a span is shown.
+/// The row in which a span is shown: the ids of a process and a thread in the trace.
 struct TraceRow {
   int process = 0, thread = 0;
 };

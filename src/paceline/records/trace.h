@@ -42,10 +42,10 @@ struct SpanArgs {
                                         // sends
 };
 
-/// Makes a span without rank and times.
+/// Makes a span of this activity; the caller sets its rank and times.
 Span make_span(Activity activity, std::string name, const SpanArgs& args);
 
-/// The names that a trace shows for its parts.
+/// The names that a trace shows for its ranks and sections.
 struct TraceNames {
   std::map<int, std::string> ranks{};   // text beside a rank's number: its host
   std::vector<std::string> sections{};  // text before a rank, if there are several sections

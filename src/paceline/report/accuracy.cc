@@ -51,11 +51,13 @@ std::vector<StepPrediction> step_predictions_of(std::span<const records::RunReco
 }
 
 struct CaseRuns {
-  cases::Case configuration;  // of the first run; seeds of the others may differ
+  // The configuration of the first run; the other runs may have other seeds.
+  cases::Case configuration;
   std::vector<std::vector<Point>> runs;
 };
 
-/// Returns the first evaluation at which the target is reached.
+/// Returns the first evaluation whose accuracy, or whose loss if there is no accuracy, meets
+/// `target`. Returns nothing if none does.
 std::optional<Point> reached(const std::vector<Point>& points, double target) {
   const auto found = std::ranges::find_if(points, [&](const Point& point) {
     return point.accuracy ? *point.accuracy >= target : point.loss <= target;
@@ -63,8 +65,8 @@ std::optional<Point> reached(const std::vector<Point>& points, double target) {
   return found == points.end() ? std::nullopt : std::optional(*found);
 }
 
-/// Returns the median over runs with its interval, both times `factor`, as text: "0.953 [0.941,
-/// 0.962]". `most` is the largest upper end of the interval before that factor.
+/// Returns the median over runs and its interval as text: "0.953 [0.941, 0.962]". All three are
+/// multiplied by `factor`. The upper end of the interval is at most `most` before that.
 std::string median_text(const std::vector<double>& values, double factor, const char* format,
                         double most = std::numeric_limits<double>::infinity()) {
   const auto estimate = median_over(values);
@@ -82,7 +84,8 @@ std::string median_text(const std::vector<double>& values, double factor, const 
   return text;
 }
 
-/// Returns the time of a step of the case on the cluster, by the last prediction among the records.
+/// Returns the predicted step time of the case on `cluster`, in seconds. If several records predict
+/// it, the last one counts.
 std::optional<double> predicted_step_s(const CaseRuns& one, const std::string& cluster,
                                        std::span<const StepPrediction> step_predictions) {
   std::optional<double> step_s;
@@ -144,7 +147,8 @@ std::string cluster_name(const std::string& cluster, const std::vector<std::stri
   return printable(same == 1 ? name(cluster) : cluster);
 }
 
-/// Returns the medians over those runs that have as many evaluations as the first one.
+/// Returns the case's training curve: at each evaluation the medians over the runs that have as
+/// many evaluations as the first run.
 std::vector<Point> median_points(const CaseRuns& one) {
   std::vector<Point> points = one.runs.front();
   for (std::size_t i = 0; i < points.size(); ++i) {

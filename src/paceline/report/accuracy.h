@@ -13,12 +13,12 @@
 
 namespace paceline::report {
 
-/// Returns a record's cluster without the hash of its layer times, which differs between any two
-/// profiles.
+/// Returns the cluster text of a prediction without the hash of the layer times.  That hash differs
+/// between any two layer profiles.
 std::string cluster_without_layers(const std::string& cluster);
 
-/// One evaluation of a run, over the ranks that train; in a TrainingCurve, the medians over its
-/// runs.
+/// One evaluation during a training run, summarized over the ranks that train.  In a TrainingCurve
+/// each value is the median over the runs.
 struct TrainedPoint {
   double step = 0;
   double seconds = 0;  // training time of the slowest rank
@@ -30,12 +30,12 @@ struct TrainedPoint {
 /// Returns the evaluations of one run; empty if the run did not train on data.
 std::vector<TrainedPoint> trained_points(const records::RunRecord& record);
 
-/// The results of the runs of a case: at the last evaluation of each run, and at the first
-/// evaluation whose accuracy or loss meets the target.
+/// The results of a case's runs: those of each run's last evaluation, and those of the first
+/// evaluation at which accuracy or loss meets the target.
 struct TrainingResults {
   std::vector<double> losses;
   std::vector<double> accuracies;             // from 0 to 1; only classifiers have one
-  std::vector<double> steps, seconds, bytes;  // to the target, of the runs that reached it
+  std::vector<double> steps, seconds, bytes;  // needed to meet the target, of the runs that met it
 };
 
 /// Collects the results of `runs`, each of which has at least one point.  A `target` of 0 means
@@ -61,7 +61,8 @@ struct TrainingCurve {
 /// runs of a case may differ in their seeds.  A run that has another number of evaluations than the
 /// first run of its case is not part of the curve.
 struct TrainingCurves {
-  /// Loss and accuracy after the last step; steps, time and bytes to the target.
+  /// The columns: loss and accuracy after the last step; steps, time and bytes until the target was
+  /// met.
   Table table{};
   double target = 0;  // 0: there is no target
   std::vector<std::string> clusters{};
@@ -70,7 +71,7 @@ struct TrainingCurves {
 
 std::vector<TrainingCurves> training_curves(std::span<const records::RunRecord> records);
 
-/// Returns the columns of the table, which has a row for each case.
+/// Returns the columns of the table of training results, which has a row for each case.
 ResultColumns<TrainingCurve> accuracy_columns(const TrainingCurves& curves);
 
 /// Adds the tables to those of `document`, and puts a note that explains their columns before its

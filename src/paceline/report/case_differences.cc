@@ -18,11 +18,12 @@ namespace {
 
 using records::Source;
 
-// Keys that define the work of a case. Cases that differ in one of them are not compared.
+// Keys of the configuration that define the work of a case. Cases that differ in one of them are
+// not compared.
 constexpr std::array<std::string_view, 8> kWorkKeys{"model",   "batch_size",      "image_size",
                                                     "classes", "sequence_length", "as_original",
                                                     "ranks",   "accumulate"};
-// The keys that the JSON of PyTorch's DDP benchmark has.
+// The configuration keys that an imported record of PyTorch's DDP benchmark states.
 constexpr std::array<std::string_view, 6> kImported{"model",    "batch_size", "ranks",
                                                     "strategy", "bucket_mb",  "engine"};
 
@@ -52,7 +53,8 @@ void add_differences(const cases::Field& field, const cases::Case& base, const c
   }
 }
 
-// Compares the strategies without their options, since an imported case states no options.
+// Whether two strategies are equal apart from their options, since an imported case states no
+// options.
 bool same_imported_strategy(const std::string& a, const std::string& b) {
   return names_strategy(a, b) || names_strategy(b, a);
 }
@@ -69,7 +71,7 @@ bool has_equal_fields(const CaseRecords& base, const CaseRecords& test) {
                                                 : equal_except({});
 }
 
-// Whether cases with this difference do different work.
+// Whether two cases with this difference do different work (kWorkKeys).
 bool changes_work(const Difference& difference) { return has_name(kWorkKeys, difference.name); }
 
 }  // namespace

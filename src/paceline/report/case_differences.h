@@ -8,7 +8,7 @@
 
 #include "paceline/report/cases.h"
 
-// Finds the configuration keys in which cases differ.
+// Functions that find the configuration keys in which cases differ.
 
 namespace paceline::report {
 

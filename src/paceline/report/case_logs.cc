@@ -64,8 +64,9 @@ void reject_logs_of_others(const std::string& folder, const std::string& records
   }
 }
 
-// Returns the parts of the strategy under the names of ddl-benchmarks.  Returns null if there are
-// no such names: for strategies without parts, and for update rules other than gradients.
+// Returns the parts of the strategy under the names of ddl-benchmarks. Returns null if
+// ddl-benchmarks has no such names: for strategies without parts, and for strategies that exchange
+// parameters instead of gradients.
 Json method_of(const std::optional<strategies::StrategySpec>& spec) {
   if (!spec || spec->schedule.row == nullptr || spec->update.row->name != "gradients") {
     return nullptr;
@@ -89,7 +90,7 @@ plan::Rank workers_of(const cases::Case& c, const std::optional<strategies::Stra
   try {
     return std::min<plan::Rank>(c.ranks, strategies::make_planner(*spec)->training_ranks(input));
   } catch (const UsageError&) {
-    return c.ranks;  // the strategy cannot run on them; the log is of that failure
+    return c.ranks;  // the strategy cannot run on so many ranks; the log then shows that failure
   }
 }
 

@@ -6,15 +6,15 @@
 
 #include "paceline/records/run_record.h"
 
-// Writes the folder of --logs: logs in the form of ddl-benchmarks, one per case, made from one
+// Writes the log files of --logs: one file per case in the format of ddl-benchmarks, made from one
 // record file.
 
 namespace paceline::report {
 
-/// What the head of a log states beside the command of its case.
+/// The contents of a log's header, except the command of its case.
 struct LogHead {
   std::string title;
-  std::string records;  // the file that the log is made from
+  std::string records;  // the path of the record file
 };
 
 /// Creates `folder`.  Throws UsageError if the folder cannot be written, or if it holds the log of

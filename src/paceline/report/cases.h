@@ -31,8 +31,8 @@ struct CaseRecords {
   std::vector<const records::RunRecord*> measured() const;
 };
 
-/// Returns the configuration, in which values that the user did not give are replaced by those that
-/// the command reported.
+/// Returns the case's configuration.  Values that the user did not give are those that the external
+/// command reported.
 cases::Case reported_configuration(const CaseRecords& one);
 
 /// Returns the cases in the order in which they first appear, without discarded warm-up cases.
@@ -47,8 +47,9 @@ std::string plain_label(const CaseRecords& one);
 /// Whether a user named the case.  Otherwise its label is its strategy.
 bool has_own_label(const cases::Case& configuration);
 
-/// Returns each strategy with only those options that differ from the defaults of its parts
-/// ("ps:placement=apart"), or in which strategies that have the same part differ from each other.
+/// Returns each case's strategy with only the options that matter: those that differ from the
+/// defaults of their part ("ps:placement=apart"), and those in which strategies with the same part
+/// differ from each other.
 std::vector<std::string> short_strategies(const std::vector<const cases::Case*>& cases);
 
 /// Returns the value of the first option called `name` in the text of a strategy:
@@ -79,8 +80,8 @@ std::string without_ranks(std::string label, int ranks);
 /// version's record.
 std::optional<strategies::StrategySpec> known_strategy(const cases::Case& c);
 
-/// Returns a function that gives a member of a configuration as JSON; null if the source does not
-/// state it.
+/// Returns a function that returns a member of a case's configuration as JSON, or null if the
+/// case's source does not state the member.
 template <class Member>
 auto stated_member(const char* key, Member member) {
   return [key, member](const cases::Case& c) {
@@ -95,8 +96,8 @@ std::string table_job_text(const cases::Case& c);
 /// Returns "resnet50, batch 32 per rank"; "-" stands for what the source does not state.
 std::string model_and_batch(const std::string& model, int batch_size);
 
-/// Returns the rate of the case's emulated link.  Absent if there is no link, or if its text cannot
-/// be parsed, as may be in records of other programs.
+/// Returns the rate of the case's emulated link in bytes per second.  Absent if there is no link,
+/// or if its text cannot be parsed, as may be in records of other programs.
 std::optional<double> link_bytes_per_s(const cases::Case& c);
 
 /// The rows of one table: cases of equal model and batch size.  Batch size 0: the sources do not

@@ -17,13 +17,13 @@ namespace {
 
 using records::CommRecord;
 
-// Shows nanoseconds as microseconds with three significant digits.
+// Returns nanoseconds as text in microseconds with three significant digits.
 std::string micro_text(double ns) {
   const double us = ns * 1e-3;
   return fmt::format("{:.{}f}", us, us < 10 ? 2 : us < 100 ? 1 : 0);
 }
 
-// Shows a rate in GB/s, 10^9 bytes per second.
+// Returns a rate as text in GB/s, 10^9 bytes per second.
 std::string rate_text(double bytes_per_s) {
   const double rate = bytes_per_s * 1e-9;
   return fmt::format("{:.{}f}", rate, rate < 10 ? 3 : 2);
@@ -60,7 +60,8 @@ std::string title_of(const CommRecord& first) {
   return text;
 }
 
-// Explains the times.  For a record of another program, its formula says what they are.
+// Returns a note on how the times of this record are defined. For a record of another program, the
+// note quotes that program's formula.
 std::string time_note(const CommRecord& first) {
   std::string time =
       first.formula.empty()
@@ -115,7 +116,7 @@ class CommColumns {
  private:
   void add_times() {
     const auto add = [this](const char* name, double p, const char* key) -> auto& {
-      // A single mean has no quantiles.
+      // A record that has only a mean has no quantiles.
       const auto is_known = [p](const CommRecord& r) { return !r.is_mean() || p == 0.5; };
       return all_.add({name, "time", "us"})
           .cell([=](const CommRecord& r) {

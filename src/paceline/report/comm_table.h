@@ -10,8 +10,9 @@
 
 namespace paceline::report {
 
-/// Returns the tables, one per operation, with the properties that its records share above it; CSV
-/// has one line per record, JSON one array.
+/// Returns the output of `paceline comm`: one table per operation, below a heading with the
+/// properties that its records share. The CSV form has one line per record, the JSON form one
+/// array.
 CommandOutput comm_output(std::span<const records::CommRecord> records,
                           const records::Environment& environment);
 

@@ -14,11 +14,11 @@ namespace paceline::report {
 /// The output of a command: tables and notes for people, the same content as values, and a command
 /// to run next.
 struct CommandOutput {
-  std::vector<Note> header{};                // above the heading
-  std::string heading{};                     // one line above the tables
-  std::vector<Table> tables{};               // each has rows
-  std::vector<Note> notes{};                 // below the tables
-  std::string command{};                     // one line for a shell; empty: none
+  std::vector<Note> header{};   // notes above the heading
+  std::string heading{};        // one line above the tables
+  std::vector<Table> tables{};  // each has at least one row
+  std::vector<Note> notes{};    // notes below the tables
+  std::string command{};        // a command to run next, one line for a shell; empty: none
   std::vector<std::string> command_notes{};  // what the user should know before running it
   Table csv{};
   Json json{};

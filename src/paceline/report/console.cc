@@ -92,7 +92,7 @@ std::string headings_line(const Table& table, const Widths& widths) {
 // Narrows the first column, which has the labels, if the table is too wide for a line.  A label
 // that no longer fits gets its own line.
 void narrow_labels(const Table& table, Widths& widths) {
-  constexpr std::size_t kLabel = 12;  // a first column up to this width is not narrowed
+  constexpr std::size_t kLabel = 12;  // width up to which the first column is not narrowed
   const std::size_t width = width_of(widths, 0, widths.size());
   if (width <= kLineWidth || widths[0] <= kLabel || table.columns.front().align != Align::kLeft) {
     return;
@@ -149,7 +149,8 @@ std::string rows_text(const Table& table) {
   return text;
 }
 
-// Returns the number of leading columns that identify a row: "case" and "ranks".
+// Returns the number of leading columns that name a row and are repeated in continued tables: 1 or
+// 2.  The second column counts if no heading stands above it, as "ranks" beside "case".
 std::size_t identifying_columns(const Table& table) {
   constexpr std::size_t kMost = 2;
   std::size_t count = 1;
@@ -159,8 +160,8 @@ std::size_t identifying_columns(const Table& table) {
   return count;
 }
 
-// Returns the number of leading columns that fit on one line.  Columns below one heading stay
-// together.
+// Returns the number of leading columns that fit on one line.  Columns that share a heading are not
+// separated.
 std::size_t columns_that_fit(const Table& table) {
   Widths widths = widths_of(table);
   narrow_labels(table, widths);
@@ -174,8 +175,8 @@ std::size_t columns_that_fit(const Table& table) {
   return std::max(fitting, identifying_columns(table) + 1);
 }
 
-// Returns a table of the identifying columns and those from `begin` to `end`, with the rows that
-// have cells in them.
+// Returns a table of the identifying columns and those from `begin` to `end`.  It has the rows that
+// have cells in these columns.
 Table columns_of(const Table& table, std::size_t begin, std::size_t end) {
   const auto lead = static_cast<std::ptrdiff_t>(identifying_columns(table));
   const auto first = static_cast<std::ptrdiff_t>(begin);
@@ -208,7 +209,7 @@ std::string wrapped_rows_text(const Table& table) {
          (rest.rows.empty() ? "" : "\n" + wrapped_rows_text(rest));
 }
 
-// Wraps each line of a text that is too long.
+// Wraps the lines of `text` that are longer than kLineWidth.
 std::string wrapped_text(const std::string& text) {
   std::string out;
   for (const std::string& line : split_at(text, '\n')) {

@@ -49,8 +49,8 @@ void estimate(DiffRow& row, bool interleaved, const DiffOptions& diff) {
   subtract_one(row.change);
 }
 
-// Returns why the two sides do not train the same, by the first run with samples of each side;
-// nothing if they do.
+// Returns why the two sides did not do the same training, judged by the first run with samples of
+// each side. Returns nothing if their trainings are equal.
 std::optional<std::string> unequal_training_reason(const CasePair& pair) {
   const auto base = pair.base.measured();
   const auto test = pair.test.measured();

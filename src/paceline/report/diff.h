@@ -15,7 +15,7 @@
 
 namespace paceline::report {
 
-/// Which time of a run's steps is compared.
+/// The statistic of a run's step times that is compared.
 enum class StepTime : std::uint8_t {
   kMedian,  // the median over the steps; the time of a step is its slowest rank's
   kMean     // the wall time of all steps divided by their number, as for examples/s
@@ -23,7 +23,7 @@ enum class StepTime : std::uint8_t {
 
 /// Options for adding pairs of runs, one of each side, until every case is decided.
 struct UntilOptions {
-  double within = 0;      // a change that is proven smaller than this share counts as none
+  double within = 0;      // a change proven to be below this share counts as none
   std::size_t most = 50;  // the largest number of runs per side
 };
 
@@ -32,13 +32,13 @@ struct DiffOptions {
   /// The smallest relative change of time that counts: 0.01 is 1 %.
   double threshold = 0;
   double significance = 0.05;  // chance of any false finding among all cases
-  std::uint64_t seed = 0;      // of the random draws
+  std::uint64_t seed = 0;      // seed of the random draws
   /// The largest number of permutations of the runs' labels that the test enumerates. If there are
   /// more, it draws `draws` of them at random.
   std::uint64_t most_arrangements = stats::PermutationOptions{}.most_arrangements;
   std::uint64_t draws = stats::PermutationOptions{}.draws;
-  /// If set, the runs are evaluated after each pair; intervals and p then hold whichever pair is
-  /// the last one (stats/sequential.h).
+  /// If set, the comparison is evaluated after each pair of runs and may end after any of them.
+  /// Its intervals and p are valid at every such end (stats/sequential.h).
   std::optional<UntilOptions> until{};
 
   /// Returns the largest change that counts as none, as a fraction; 0 if the user gave no limit.
@@ -52,10 +52,10 @@ enum class Verdict : std::uint8_t {
   kUnproven,      // the user gave no margin, and no change is proven
   kUndecided,     // no change is proven, and the interval does not lie within the margin
   kTooFewRuns,    // no outcome of so few runs could have been significant
-  kCoarseClock,   // the clock is too coarse for the change that is looked for
-  kInvalid,       // a side is INVALID: its figures are not those of its strategy
-  kNoSamples,     // a side has no samples: all of its runs failed
-  kNotComparable  // the programs of the two sides do not train the same
+  kCoarseClock,   // the clock is too coarse for the change that is to be detected
+  kInvalid,       // a side is INVALID: its times are not those of its strategy
+  kNoSamples,     // a side has no step samples: all of its runs failed
+  kNotComparable  // the two sides do not do the same training
 };
 
 /// Whether a change is proven, in either direction.
@@ -77,25 +77,25 @@ enum class Decision : std::uint8_t {
 /// Returns the decision in words: changed, not changed, not decided.
 std::string_view name_of(Decision decision);
 
-/// One pair of cases, with the comparison's result.
+/// One pair of cases, base and test, with the result of their comparison.
 struct DiffRow {
-  /// The base's name, followed by "-> test" if the test's name differs.  Unique in its table (equal
-  /// model and batch size).
+  /// The name of the base, followed by "-> test" if the name of the test differs.  It is unique
+  /// among the rows with the same model and batch size.
   std::string label;
   /// The label; if there are several tables, the model and, where needed, the batch size precede
   /// it.
   std::string name;
   CasePair cases;
-  std::size_t base_runs = 0, test_runs = 0;  // runs with samples
+  std::size_t base_runs = 0, test_runs = 0;  // numbers of runs that left samples
   /// Seconds per step, taken as DiffOptions::step_time says.
   std::optional<stats::Estimate> base_s, test_s;
   /// The test's time divided by the base's, minus 1: positive is slower.
   std::optional<stats::Estimate> change;
   std::optional<double> p, corrected_p;
-  /// With DiffOptions::until: about how many more pairs of runs a decision takes; absent if that
-  /// cannot be estimated.
+  /// With DiffOptions::until: about how many more pairs of runs are needed for a decision; absent
+  /// if that cannot be estimated.
   std::optional<std::size_t> pairs_to_go{};
-  /// Why `change` is absent: the two sides do not train the same.
+  /// Why `change` is absent: the two sides did not do the same training.
   std::optional<std::string> not_comparable{};
   Verdict verdict = Verdict::kNoSamples;
 
@@ -112,8 +112,8 @@ enum class RunOrder : std::uint8_t {
 /// The comparison of all cases.  Points into the records that it was made from.
 struct Diff {
   std::string base_name = "base", test_name = "test";  // names of files, or commands
-  std::vector<DiffRow> rows;                           // in the order of the base's cases
-  std::vector<CaseRecords> only_base, only_test;       // cases without a partner
+  std::vector<DiffRow> rows;                           // in the order of the cases of the base
+  std::vector<CaseRecords> only_base, only_test;       // cases that are not paired
   DiffOptions options;
   std::span<const records::RunRecord> base_records, test_records;
 
@@ -124,16 +124,16 @@ struct Diff {
   RunOrder order = RunOrder::kUnknown;
   bool exact = true;            // whether the test evaluated all permutations
   double arrangements = 1;      // number of permutations of the runs' labels
-  std::size_t needed_runs = 0;  // per side; fewer runs cannot prove anything
-  /// About how many runs per side find a change of `power_change` with probability 0.9 in the case
-  /// whose runs scatter most; absent if no case has 3 runs.  A change is found if its interval lies
-  /// beyond the threshold.
+  std::size_t needed_runs = 0;  // least runs per side with which a change can be proven
+  /// About how many runs per side are needed to prove a change of `power_change` with probability
+  /// 0.9 in the case whose runs scatter most; absent if no case has 3 runs.  A change is proven if
+  /// its interval lies beyond the threshold.
   std::optional<std::size_t> runs_for_power;
   double power_change = 0;  // twice the threshold, 1 % without one; with `until`: its `within`
 
-  std::vector<Difference> software;  // differences between the environments
+  std::vector<Difference> software;  // software versions and settings that differ between the sides
   std::vector<records::Warning> warnings;
-  /// What prevents a decision, one clause each.
+  /// What is missing for a decision, one clause each.
   std::vector<std::string> missing;
 
   bool regression() const;  // whether some case is slower

@@ -21,7 +21,7 @@ bool compares_means(const Diff& diff) { return diff.options.step_time == StepTim
 
 std::string_view case_noun(const Diff& diff) { return diff.operations ? "range" : "case"; }
 
-/// Returns the name of the time that is compared.
+/// Returns the name of the compared time, for headings.
 std::string_view time_name(const Diff& diff) {
   if (diff.wall_times) {
     return "wall time";
@@ -163,7 +163,7 @@ DiffColumns diff_columns(const Diff& diff, const DiffGroup& group) {
       .data("case", &DiffRow::label);
   all.data("model", kBase, stated_member("model", &cases::Case::model));
   all.data("batch_size_per_rank", kBase, stated_member("batch_size", &cases::Case::batch_size));
-  // A whole command has no number of ranks.
+  // Cases that are whole commands have no number of ranks.
   all.add({.name = "ranks"})
       .shown(!diff.wall_times)
       .data("ranks", kBase, stated_member("ranks", &cases::Case::ranks));

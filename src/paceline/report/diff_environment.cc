@@ -25,7 +25,7 @@ using records::RunRecord;
 
 using Facts = std::map<std::string, std::string>;
 
-// Returns versions and builds, and the recorded environment variables.
+// Returns the versions and builds of the software, and the recorded environment variables.
 Facts software_facts(const records::Environment& environment) {
   Facts facts = environment.variables;
   const records::Json json = records::to_json(environment);
@@ -78,7 +78,7 @@ std::vector<std::string> machine_differences(const std::vector<HostEnvironment>&
     found.push_back(*difference);
     const std::string key = difference->substr(0, difference->find(':'));
     if (two[0].facts.erase(key) + two[1].facts.erase(key) == 0) {
-      break;  // the difference is the topology, the last one
+      break;  // the difference is of the topology, which is compared last
     }
   }
   return found;
@@ -93,7 +93,7 @@ records::Warning order_warning(RunOrder order) {
       "take turns: paceline ab --runs 6 -- COMMAND_A -- COMMAND_B"};
 }
 
-// Adds, once each, those warnings of records that concern the whole comparison.
+// Adds those warnings of the records that concern the whole comparison, without duplicates.
 void add_warnings_of_runs(const std::vector<records::Warning>& of_records,
                           std::vector<records::Warning>& warnings) {
   for (const records::Warning& warning : of_records) {

@@ -21,7 +21,8 @@ std::string text_of(const Diff& diff, const Difference& difference) {
   return text_of(command ? Difference{"command", difference.base, difference.test} : difference);
 }
 
-// Adds each difference once; if not all cases have it, with the cases that do.
+// Adds a note for each difference between configurations. If only some cases have the difference,
+// the note names them.
 void add_configuration(const Diff& diff, std::vector<Note>& notes) {
   std::vector<Difference> seen;
   for (const DiffRow& row : diff.rows) {
@@ -84,7 +85,8 @@ std::string threshold_clause(const Diff& diff) {
                                     : "";
 }
 
-// States the bound on the change of the cases without a proven one; empty if none is known.
+// Returns a sentence with an upper bound on the change of the cases whose change is not proven;
+// empty if no bound is known.
 std::string unchanged_sentence(const Diff& diff) {
   const std::vector<std::string> within = names_with(diff, Verdict::kUnchanged);
   const double bound = 100 * diff.unchanged_within();
@@ -119,7 +121,8 @@ std::string verdict_sentence(const Diff& diff) {
   return fmt::format("{}", fmt::join(clauses, "; "));
 }
 
-// States how many runs find which change; nothing for runs that go on until a decision.
+// Returns a note on how many runs are needed to prove which change. Returns nothing with
+// DiffOptions::until, which adds runs until a decision.
 std::optional<Note> power_note(const Diff& diff) {
   if (diff.options.until || !diff.runs_for_power) {
     return std::nullopt;

@@ -76,7 +76,7 @@ RunOrder order_of(const std::vector<CasePair>& pairs) {
 
 std::vector<stats::LabeledRun> labeled_runs_of(const std::vector<DiffRow>& rows, bool interleaved,
                                                StepTime what) {
-  using Key = std::tuple<int, std::size_t, bool>;  // run number, number of its copy, is of the test
+  using Key = std::tuple<int, std::size_t, bool>;  // run number, index among equal numbers, is_test
   std::map<Key, stats::LabeledRun> units;
   const auto add = [&](std::size_t row, const CaseRecords& one, bool test) {
     for (const auto& [run, copies] : steps_by_run(one, what)) {

@@ -7,7 +7,7 @@
 
 #include "paceline/report/diff.h"
 
-// The stages of diff_records().
+// The functions that diff_records() calls one after the other.
 
 namespace paceline::report {
 
@@ -22,11 +22,11 @@ Verdict verdict_of(const DiffRow& row, bool interleaved, const DiffOptions& opti
 /// Returns the names of the rows with this verdict.
 std::vector<std::string> names_with(const Diff& diff, Verdict verdict);
 
-/// Returns what prevents a decision: missing runs, pairs or cases, sides with different numbers of
-/// runs, and rows without a verdict.
+/// Returns what prevents a decision, one clause each: missing runs, pairs or cases, sides with
+/// different numbers of runs, and rows without a verdict.
 std::vector<std::string> missing_of(const Diff& diff);
 
-/// The relative change that is looked for if the user states none.
+/// The relative change that a comparison is to detect if the user states none.
 inline constexpr double kUsualChange = 0.01;
 
 /// Sets needed_runs, runs_for_power and power_change of a comparison.

@@ -27,7 +27,7 @@ bool is_decided(const DiffRow& row) {
          row.verdict == Verdict::kNotComparable || row.verdict == Verdict::kInvalid;
 }
 
-// Returns the row that takes most further pairs; a row whose number is unknown counts as infinite.
+// Returns the row that needs the most further pairs of runs. An unknown number counts as infinite.
 const DiffRow& slowest_row(const Diff& diff) {
   const auto left = [](const DiffRow& row) {
     return is_decided(row) ? 0 : row.pairs_to_go.value_or(std::numeric_limits<std::size_t>::max());

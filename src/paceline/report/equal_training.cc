@@ -22,11 +22,13 @@ using records::RunRecord;
 
 constexpr int kFifthStep = 5;
 
-/// A quantity by which trainings are compared: its key in the record, and its name in messages.
+/// A quantity by which trainings are compared: its key in the record, and the words for it in
+/// messages.
 struct TrainingQuantity {
   const char* name;
   const char* words;
-  bool of_steps = false;  // steps amplify rounding: not compared in bf16 and amp
+  // Follows from steps, which amplify rounding: not compared in bf16 and amp.
+  bool of_steps = false;
 };
 
 // Sizes of the network come first, then losses and norms, from the first step to the last.
@@ -54,10 +56,11 @@ constexpr double kReducedLossTolerance = 1.0 / 64;
 // steps of ResNet-50.
 constexpr double kUpdateTolerance = 1e-3;  // relative to the norm, in five steps
 constexpr double kAllStepsFactor = 5;      // factor on kUpdateTolerance for all steps
-// The change of a norm of weights by rounding, as a share of the norm of their updates.
+// The change of the weights' norm that rounding may cause, as a fraction of the norm of their
+// updates.
 constexpr double kShareOfUpdate = 1e-5;
 constexpr double kNormTolerance = 1e-8;  // relative to the norm
-// The factor 1 - rate * decay has up to this rounding error in fp32.
+// The rounding error in fp32 of the weight decay factor 1 - learning rate * decay.
 constexpr double kFactorRounding = 6e-8;
 
 std::optional<double> number(const RunRecord& record, const std::string& name) {
@@ -106,7 +109,8 @@ double decayed_share(const cases::Case& c, int steps) {
   return c.optimizer == "adamw" || c.optimizer == "bert-adamw" ? each * steps : 0;
 }
 
-// Returns by how much the norms of the weights of equal trainings may differ, relative to the norm.
+// Returns the tolerance for the norm of the weights, relative to the norm: how much it may differ
+// between equal trainings.
 double weights_tolerance(const RunRecord& record, bool last, double norm) {
   const cases::Case& c = record.configuration;
   const int steps = last ? c.warmup + c.steps : kFifthStep;
@@ -136,14 +140,15 @@ double tolerance_of(const RunRecord& theirs, std::string_view name, double value
   return size * weights_tolerance(theirs, last, size);
 }
 
-// Whether the record is of a trained network, by Paceline or by an adapter.
+// Whether the record comes from training a network, by Paceline or by an adapter.
 bool trains_network(const RunRecord& record) {
   return record.source != records::Source::kImported &&
          record.source != records::Source::kPredicted && record.configuration.command.empty() &&
          record.configuration.replay.empty();
 }
 
-// Returns a quantity; absent if the record does not state it or if it is not to be compared.
+// Returns the record's value of a quantity.  Returns nothing if the record does not state it or if
+// it must not be compared.
 std::optional<double> value_of(const RunRecord& record, const TrainingQuantity& quantity) {
   const std::string_view name = quantity.name;
   const bool changes = name != "parameters" && name != "flops" && name != "loss_first";
@@ -154,8 +159,9 @@ std::optional<double> value_of(const RunRecord& record, const TrainingQuantity& 
   return number(record, quantity.name);
 }
 
-// Whether two correct programs would give equal values of the quantity.  For parameters and FLOPs
-// the two networks must be equal; for other quantities also the settings of training.
+// Whether two correct programs must give equal values of the quantity for these two records.  For
+// parameters and FLOPs the two networks must be equal; for other quantities also the settings of
+// training.
 bool has_same_request(const RunRecord& a, const RunRecord& b, const TrainingQuantity& quantity) {
   const cases::Case& x = a.configuration;
   const cases::Case& y = b.configuration;
@@ -180,7 +186,8 @@ struct ComparedValues {
   bool differ;
 };
 
-// Returns nothing if the two records cannot be compared by this quantity.
+// Returns the two records' values of `quantity`, or nothing if the records cannot be compared by
+// it.
 std::optional<ComparedValues> compared(const RunRecord& mine, const RunRecord& theirs,
                                        const TrainingQuantity& quantity) {
   const auto value = value_of(mine, quantity);
@@ -198,8 +205,8 @@ const RunRecord* trained_run(const CaseRecords& one) {
   return runs.empty() || !trains_network(*runs.front()) ? nullptr : runs.front();
 }
 
-// Compares a run, quantity by quantity, with that of the first case that states it, and names the
-// first difference.
+// Compares each quantity of a run with that of the first case that states the quantity.  Returns a
+// text on the first difference.
 std::optional<std::string> difference_from_first(const RunRecord& mine,
                                                  const std::vector<CaseRecords>& all) {
   for (const TrainingQuantity& quantity : kQuantities) {

@@ -8,7 +8,8 @@
 
 #include "paceline/records/run_record.h"
 
-// Checks whether programs train the same, by parameters, losses and norms (docs/adapters.md).
+// Checks whether different programs did the same training, by network sizes, losses and norms
+// (docs/adapters.md).
 
 namespace paceline::report {
 
@@ -18,9 +19,9 @@ namespace paceline::report {
 std::optional<std::string> unequal_training(const records::RunRecord& base,
                                             const records::RunRecord& test);
 
-/// Returns the records of cases that trained differently, with the reason.  Each quantity is
-/// compared with the first case of the same experiment that states it and was asked for the same
-/// training.
+/// Returns the records of cases whose training differs from that of others, each with the reason.
+/// A quantity is compared with the first case of the same experiment that states it and was asked
+/// for the same training.
 std::map<const records::RunRecord*, std::string> not_comparable(
     std::span<const records::RunRecord> records);
 

@@ -15,7 +15,7 @@
 #include "paceline/report/table.h"
 #include "paceline/stats/interval.h"
 
-// The values that the JSON and CSV forms of a case share.
+// Lists of named values, from which the JSON and the CSV form of a case are made.
 
 namespace paceline::report {
 
@@ -49,7 +49,8 @@ struct Field {
   std::function<Json(const T&)> value;
 };
 
-/// The values of a `T`, in the order of the columns of a CSV line.
+/// The list of fields of a `T`, from which JSON objects and CSV tables are made. CSV columns are in
+/// the order of the list.
 template <class T>
 class Fields {
  public:
@@ -61,7 +62,8 @@ class Fields {
     return *this;
   }
 
-  /// Adds the four values of the estimate that `get`, a member or a function, gives.
+  /// Adds the four fields of an estimate: its value, both ends of its interval, and what the
+  /// interval holds for. `get` is a member or a function that returns the estimate.
   template <class Get>
   Fields& add_estimate(const EstimateKeys& keys, Get get) {
     using stats::Estimate;
@@ -139,7 +141,7 @@ class Fields {
     return value ? json_at(*value, next, path...) : Json();
   }
 
-  /// Returns a value as the text of a CSV field; empty for null.
+  /// Returns a value of a field as the text of a CSV cell; empty for null.
   static std::string csv_value(const Json& value) {
     if (value.is_null()) {
       return "";

@@ -22,7 +22,7 @@ struct Format {
   /// records is then a prefix of the output for all, so that a program can print new rows after
   /// every case.
   bool grows_by_rows = false;
-  bool in_python = false;  // a module of the Python package renders it
+  bool in_python = false;  // whether a module of the Python package renders the format
 };
 
 /// Returns every format, in the order in which `paceline list` prints them.

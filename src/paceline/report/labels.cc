@@ -40,7 +40,7 @@ std::string strategy_text(const std::vector<PartText>& parts, const Shown& shown
   return text;
 }
 
-/// Returns an option with the name of its part: "ps:servers=1".
+/// Returns an option prefixed with the name of its strategy part: "ps:servers=1".
 std::string named(std::string_view name, std::string_view option) {
   return fmt::format("{}:{}", name, option);
 }
@@ -67,7 +67,7 @@ std::set<std::string> unusual_options(const cases::Case& c) {
     }
     return unusual;
   } catch (const UsageError&) {
-    return {};  // the record is of a newer or another program
+    return {};  // the record is from a newer version or another program
   }
 }
 
@@ -79,7 +79,8 @@ std::string with_source(std::string label, const CaseRecords& one) {
   return label;
 }
 
-/// The texts of a case that may distinguish it from others, by name.
+/// The configuration fields of a case as text, by name. Some of them distinguish the case from
+/// others.
 using NamedTexts = cases::FieldTexts;
 
 NamedTexts texts_of(const CaseRecords& one) {
@@ -88,7 +89,8 @@ NamedTexts texts_of(const CaseRecords& one) {
   return texts;
 }
 
-/// Returns how many of the rows differ in the texts of these names; a missing text counts as empty.
+/// Returns the number of distinct rows if only the fields with these names are compared. A missing
+/// text counts as empty.
 std::size_t count_distinct(const std::vector<NamedTexts>& rows,
                            const std::vector<std::string>& names) {
   std::set<std::vector<std::string>> seen;
@@ -103,9 +105,9 @@ std::size_t count_distinct(const std::vector<NamedTexts>& rows,
   return seen.size();
 }
 
-/// Returns the names of the texts that distinguish cases of the same label.  Each name
-/// distinguishes more cases than those before it.  `own` is true if a user gave the label, and
-/// false if it is the strategy.
+/// Returns the names of the configuration fields that distinguish cases with equal labels. A field
+/// is included only if more cases are distinct with it than with the fields before it alone. `own`
+/// says whether the label is one that a user gave; otherwise it is the strategy.
 std::vector<std::string> distinguishing_names(const std::vector<NamedTexts>& rows, bool own) {
   std::vector<std::string> names;
   for (const NamedTexts& row : rows) {
@@ -134,7 +136,8 @@ std::vector<std::string> distinguishing_names(const std::vector<NamedTexts>& row
   return telling;
 }
 
-/// Returns the label of a case, followed by its texts with these names.
+/// Returns the label of a case, followed by the fields named in `telling` with their texts: "ddp
+/// ranks=4".
 std::string distinguishing_label(const CaseRecords& one, const std::string& short_strategy,
                                  const NamedTexts& texts, const std::vector<std::string>& telling) {
   const bool own = has_own_label(one.configuration());
@@ -171,7 +174,8 @@ bool has_own_label(const cases::Case& c) {
 }
 
 std::vector<std::string> short_strategies(const std::vector<const cases::Case*>& cases) {
-  std::map<std::string, std::size_t> having;  // number of strategies with a part, or an option
+  // Number of strategies that have a part, or an option of it.
+  std::map<std::string, std::size_t> having;
   for (const cases::Case* c : cases) {
     for (const PartText& part : parts_of_text(c->strategy)) {
       ++having[part.name];
@@ -204,7 +208,7 @@ std::string option_of(const std::string& strategy, std::string_view name) {
 }
 
 std::string with_implied_parts(std::string_view text) {
-  std::set<std::string> given;  // the stated options, without values
+  std::set<std::string> given;  // keys of the options that the text states
   for (const PartText& part : parts_of_text(text)) {
     for (const std::string& option : part.options) {
       given.insert(named(part.name, key_of(option)));
@@ -216,7 +220,7 @@ std::string with_implied_parts(std::string_view text) {
                            return given.contains(named(name, key_of(option)));
                          });
   } catch (const UsageError&) {
-    return std::string(text);  // a strategy of another program
+    return std::string(text);  // the strategy is one of another program
   }
 }
 

@@ -25,7 +25,8 @@ std::string python_report(const std::string& name, const std::vector<std::string
 ///            quantile for a 95 % interval over the runs
 Json layout_input(std::span<const records::RunRecord> records);
 
-/// Returns the text that the module's `command` makes of the records; empty if there are none.
+/// Returns what the subcommand `command` of the Python module `name` prints for the records; empty
+/// if there are no records.
 std::string render_layout(const std::string& name, std::span<const records::RunRecord> records,
                           const std::string& command = "text");
 

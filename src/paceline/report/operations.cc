@@ -28,9 +28,9 @@ using records::RunRecord;
 
 constexpr const char* kOperations = "operations";  // the experiment's name
 
-/// One operation at one size in one record.
+/// The measurement of one operation at one size in one record.
 struct MeasuredSize {
-  std::vector<std::string> fields;  // in the order of kIdentifyingFields
+  std::vector<std::string> fields;  // values of the fields kIdentifyingFields, in their order
   std::int64_t bytes = 0;
   double median_ns = 0;
   const CommRecord* record = nullptr;
@@ -70,7 +70,7 @@ std::vector<MeasuredSize> points_of(std::span<const CommRecord> records) {
   return points;
 }
 
-// Returns the distinct values of a field.
+// Returns the distinct values that a field has among `points`.
 std::set<std::string> values_of(const std::vector<MeasuredSize>& points, std::size_t field) {
   std::set<std::string> values;
   for (const MeasuredSize& point : points) {
@@ -81,8 +81,8 @@ std::set<std::string> values_of(const std::vector<MeasuredSize>& points, std::si
 
 std::string or_dash(const std::string& value) { return value.empty() ? "-" : value; }
 
-/// Makes the names of operations.  A name has the first field, and the fields that have several
-/// values on one side.
+/// Makes the names of operations. A name consists of the first identifying field, and of the other
+/// fields that have several values on one side.
 struct OperationNamer {
   std::array<bool, kIdentifyingFields.size()> shown{};
   std::vector<Difference> differences;
@@ -157,7 +157,8 @@ RunRecord record_of(const std::string& label, int run, const Runs& points) {
   return one;
 }
 
-// Names the operation with its size, or with the smallest and the largest of several.
+// Returns the label of an operation at one size, or at several: then with the smallest and the
+// largest.
 std::string label_of(const std::string& operation, const std::vector<std::int64_t>& sizes) {
   return operation + " " + size_text(sizes.front()) +
          (sizes.size() == 1 ? "" : " to " + size_text(sizes.back()));

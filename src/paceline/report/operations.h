@@ -25,7 +25,7 @@ struct OperationSides {
   /// time of the range.
   std::vector<records::RunRecord> base, test;
   std::vector<Difference> differences;  // fields that differ, such as the engine
-  /// Operations and sizes that only one side has, one clause each.
+  /// The operations and sizes that only one side has, one clause each.
   std::vector<std::string> unpaired;
 };
 

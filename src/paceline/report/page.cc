@@ -65,7 +65,7 @@ PageAssets page_assets() {
 std::string script_json(const std::string& json) {
   std::string out;
   for (const char c : json) {
-    // These characters occur only inside strings of JSON, where escapes are allowed.
+    // In JSON these characters occur only inside strings, where escapes are allowed.
     if (c == '<' || c == '>' || c == '&') {
       out += fmt::format("\\u{:04x}", static_cast<unsigned>(c));
     } else {

@@ -14,7 +14,7 @@ namespace paceline::report {
 struct PageAssets {
   std::string_view skeleton;  // HTML with {{name}} as placeholder for a text
   std::string_view style;
-  std::vector<std::string_view> scripts;   // in the order in which they run
+  std::vector<std::string_view> scripts;   // JavaScript, in the order of execution
   std::vector<std::string_view> licences;  // of the libraries among the scripts
 };
 

@@ -27,8 +27,8 @@ bool contains(const Names& names, std::string_view name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-// Returns the text of a key as select_records() compares it, also of a `framework` that the JSON
-// form omits.
+// Returns the text of a configuration key as select_records() compares it.  A missing `framework`,
+// which the JSON form omits, is "paceline".
 std::optional<std::string> value_of(const cases::Case& c, std::string_view key) {
   if (key == "framework" && c.framework.empty()) {
     return "paceline";
@@ -41,7 +41,7 @@ std::optional<std::string> value_of(const cases::Case& c, std::string_view key) 
   return std::nullopt;
 }
 
-// Returns the strategies as tables show them.
+// Returns the strategies of the records, shortened as tables show them.
 std::vector<std::string> short_strategies_of(std::span<const RunRecord> records) {
   std::vector<const cases::Case*> configurations;
   for (const RunRecord& record : records) {
@@ -57,7 +57,8 @@ constexpr std::size_t kNever = std::numeric_limits<std::size_t>::max();
 // this or a smaller distance.
 std::vector<std::size_t> partners_of(const std::vector<CaseRecords>& base,
                                      const std::vector<CaseRecords>& test) {
-  std::vector<std::vector<std::size_t>> distances;  // [index of base][index of test]
+  // Distances[index of base case][index of test case].
+  std::vector<std::vector<std::size_t>> distances;
   std::set<std::size_t> levels;
   for (const CaseRecords& one : base) {
     std::vector<std::size_t>& row = distances.emplace_back();

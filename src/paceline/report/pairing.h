@@ -16,7 +16,7 @@ namespace paceline::report {
 struct CasePair {
   CaseRecords base;
   CaseRecords test;
-  std::vector<Difference> differences;  // between their configurations
+  std::vector<Difference> differences;  // differences between the two configurations
 };
 
 struct Pairing {

@@ -22,7 +22,7 @@ namespace paceline::report {
 /// The kinds of intervals that one table has: over repeated runs, or over the steps within runs.
 class IntervalKinds {
  public:
-  /// Ignores estimates without an interval.
+  /// Notes the kind of the estimate's interval. Estimates without an interval are ignored.
   void add(const std::optional<stats::Estimate>& estimate) {
     if (estimate && estimate->interval) {
       const bool runs = estimate->basis == stats::IntervalBasis::kRuns;
@@ -67,13 +67,14 @@ struct ResultColumn {
   ResultColumn& number(const ValueFormat& format, Get get) {
     return cell([format, get](const Row& row) { return format.show(std::invoke(get, row)); });
   }
-  /// Adds a value to JSON and CSV, which `path` leads to as in Fields::add().
+  /// Adds a field to the JSON and CSV forms. `path` leads to its value as in Fields::add().
   template <class... Path>
   ResultColumn& data(std::string key, Path... path) {
     fields.add(std::move(key), path...);
     return *this;
   }
-  /// Uses the estimate that `get` returns for a row both as the cell and as data.
+  /// Shows the estimate that `get` returns for a row in the cell, and adds it to the JSON and CSV
+  /// forms.
   template <class Get>
   ResultColumn& estimate(const ValueFormat& format, const EstimateKeys& keys, Get get) {
     with_interval = get;
@@ -100,13 +101,13 @@ struct ResultColumn {
 template <class Row>
 class ResultColumns {
  public:
-  /// Adds a column of tables; further calls on the result describe it.
+  /// Adds a column. The caller sets its cells, fields and notes through the returned reference.
   ResultColumn<Row>& add(Column head) {
     ResultColumn<Row>& column = columns_.emplace_back();
     column.head = std::move(head);
     return column.shown(true);
   }
-  /// Adds values that only JSON and CSV have.
+  /// Adds a field that only the JSON and CSV forms have.
   template <class... Path>
   void data(std::string key, Path... path) {
     columns_.emplace_back().data(std::move(key), path...);

@@ -37,9 +37,10 @@ std::vector<std::int64_t> slowest_step_ns(const RunRecord& run) {
   return steps;
 }
 
-// Returns the examples per second of all ranks: those of the window divided by its wall time on the
-// slowest rank, or the rate that another program printed.  Returns nothing if the run failed or has
-// no steps, or if the number of examples is not stated or varies, as with embedding tables.
+// Returns the examples per second of all ranks: the examples of the measured steps divided by the
+// wall time of these steps on the slowest rank, or the rate that another program printed. Returns
+// nothing if the run failed or has no steps, or if the number of examples is not stated or varies,
+// as with embedding tables.
 std::optional<double> rate_of(const RunRecord& run) {
   if (const std::string printed = records::fact_of(run.adapter, "reported_samples_per_s");
       !printed.empty()) {

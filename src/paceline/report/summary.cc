@@ -30,7 +30,7 @@ RunSeconds step_seconds(const CaseRecords& one) {
   return runs;
 }
 
-// Whether `one` trains on one rank what `other` trains on many.
+// Whether `one` is the training of `other` on a single rank.
 bool is_one_rank_twin(const cases::Case& one, const cases::Case& other) {
   using C = cases::Case;
   return one.states("ranks") && one.ranks == 1 &&
@@ -38,7 +38,7 @@ bool is_one_rank_twin(const cases::Case& one, const cases::Case& other) {
              one, other,
              {cases::Part::kExchange, &C::ranks, &C::ranks_per_host, &C::trainers, &C::warmup,
               &C::steps,
-              // These change what is learned, not how long it takes.
+              // These settings change what is learned, but not how long a step takes.
               &C::seed, &C::start, &C::learning_rate, &C::momentum, &C::weight_decay, &C::lr_warmup,
               &C::lr_decay, &C::average_buffers, &C::split, &C::target, &C::evaluate_every});
 }
@@ -76,7 +76,7 @@ std::optional<std::size_t> find_baseline(const CaseRecords& test,
 // Returns the number of ranks that do model work; the other ranks only serve.
 std::int64_t training_ranks(const RunRecord& run) {
   if (run.ranks.size() == 1) {
-    return run.configuration.ranks;  // one series stands for all ranks
+    return run.configuration.ranks;  // one series of steps stands for all ranks
   }
   return run.predicted ? run.predicted->training_ranks
                        : std::ranges::count_if(run.ranks, [](const records::RankSamples& rank) {
@@ -105,7 +105,7 @@ std::vector<stats::RunWindow> windows_of(const CaseRecords& one) {
   std::vector<stats::RunWindow> windows;
   if (std::ranges::any_of(one.measured(),
                           [](const RunRecord* run) { return samples_per_step(*run) == 0; })) {
-    return windows;  // the source does not state the number of examples
+    return windows;  // the source does not state how many examples a step has
   }
   for (const RunRecord* run : one.measured()) {
     stats::RunWindow window;
@@ -175,12 +175,12 @@ void take_largest(std::optional<Number>& all, const std::optional<Number>& one) 
   }
 }
 
-/// Returns nothing if no averages were counted.
+/// Returns how stale the averages of the runs were; nothing if no averages were counted.
 std::optional<AverageStaleness> lateness_of(const std::vector<const records::RunRecord*>& runs) {
   std::int64_t averages = 0, missed = 0, most = 0;
   for (const records::RunRecord* run : runs) {
     if (run->configuration.has_tables()) {
-      continue;  // these counts are of lookups
+      continue;  // these counts are of embedding lookups
     }
     for (const records::RankSamples& rank : run->ranks) {
       const auto& by_steps = rank.averages_by_steps_missed;

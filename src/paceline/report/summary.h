@@ -18,7 +18,7 @@ namespace paceline::report {
 /// The staleness of averages that do not wait for neighbors, in steps by which a neighbor's values
 /// were older than its newest ones.
 struct AverageStaleness {
-  double mean_steps = 0;  // over all averages of all ranks and runs
+  double mean_steps = 0;  // mean over all averages of all ranks and runs
   std::int64_t most_steps = 0;
 };
 
@@ -35,40 +35,44 @@ struct CaseSummary {
   /// Why the case cannot be compared with the others of its table: it did not train the same as
   /// they did.
   std::optional<std::string> not_comparable{};
-  bool not_run = false;             // the case cannot run on this machine, which is no failure
-  std::vector<std::string> errors;  // of the failed runs, each sentence once
+  bool not_run = false;             // this machine cannot run the case; that is no failure
+  std::vector<std::string> errors;  // error messages of the failed runs, without duplicates
   /// Seconds per step of the slowest rank, over all steps of all runs.
   std::optional<stats::StepSummary> step_s;
   /// Examples per second of all ranks together: examples divided by wall time.
   std::optional<stats::Estimate> examples_per_s;
   /// Examples per second and rank, divided by those of the baseline; 1 is linear scaling.
   std::optional<stats::Estimate> efficiency;
-  std::optional<std::string> baseline;  // the label of the baseline, a case of one rank
+  std::optional<std::string> baseline;  // label of the one-rank case that efficiency refers to
   /// Seconds by which a step is longer than the same step without communication.
   std::optional<stats::Estimate> exposed_s;
-  /// Seconds that a step waited for its data: the mean over the steps of the rank that waited
-  /// longest; of several runs, the median.
+  /// Seconds per step that were spent waiting for input data: the mean over the steps of the rank
+  /// that waited longest; of several runs, the median.
   std::optional<stats::Estimate> data_wait_s;
-  /// Bytes per rank and step that were handed to the engine; the largest value of the ranks.
+  /// Bytes per rank and step that were given to the engine (Gloo, NCCL, MPI); the largest value of
+  /// the ranks.
   std::optional<std::int64_t> wire_bytes_per_step;
   std::optional<std::int64_t> planned_wire_bytes_per_step;
   std::optional<std::int64_t> peak_memory_bytes;  // the largest value of the ranks
-  /// RunRecord::consensus_distance, the largest value of the runs.
+  /// RunRecord::consensus_distance: the distance of the ranks' parameters from their mean; the
+  /// largest value of the runs.
   std::optional<double> consensus_distance;
-  std::optional<AverageStaleness> lateness;  // of averages that use whatever has arrived
-  std::vector<records::Warning> warnings;    // each distinct one once
+  /// The staleness of averages that use whatever has arrived.
+  std::optional<AverageStaleness> lateness;
+  std::vector<records::Warning> warnings;  // each distinct one once
   /// The worst link check among the runs on an emulated link: by validity, overdue share, then
   /// slack.
   std::optional<records::LinkCheck> link_check;
-  /// The bound and the error bar of a prediction, from the first run that has them.
+  /// The lower bound and the error bar of a prediction, from the first run that has them.
   std::optional<records::PredictionDetails> predicted;
 
   /// The coding cost of the run whose coding took longest; absent without a codec.
   std::optional<records::CodingCost> coding;
-  std::optional<double> last_loss;                  // mean over the runs
-  std::optional<TrainingResults> training_results;  // only of cases with --data
+  std::optional<double> last_loss;  // loss of the last step, mean over the runs
+  /// Only for cases that train on a data set (--data).
+  std::optional<TrainingResults> training_results;
 
-  std::int64_t training_ranks = 0;  // the ranks that do model work
+  std::int64_t training_ranks = 0;  // number of ranks that do model work
 
   /// Examples per second, divided by the number of ranks that train.
   std::optional<double> examples_per_s_per_rank() const;

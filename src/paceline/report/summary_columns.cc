@@ -69,7 +69,8 @@ std::optional<stats::Estimate> median_step(const CaseSummary& one) {
   return one.step_s ? std::optional(one.step_s->median) : std::nullopt;
 }
 
-/// Returns the error bar in percent of the step, with a "?" if no such case was validated.
+/// Returns the error bar of a prediction in percent of the step, followed by "?" if no published
+/// results validate such a case.
 std::string error_bar(const CaseSummary& one) {
   if (!one.predicted || !one.predicted->error_bar || !one.predicted->error_bar->known()) {
     return std::string(kMissing);
@@ -85,7 +86,7 @@ std::string error_bar(const CaseSummary& one) {
   return fmt::format("{:+.1f}, {:+.1f} %{}", deviation(*bar.low_ns), deviation(*bar.high_ns), mark);
 }
 
-/// Builds the columns for a table of some cases.
+/// Builds the columns of a table of cases.
 class CaseColumnsBuilder {
  public:
   CaseColumnsBuilder(const std::vector<CaseSummary>& cases, Detail detail,

@@ -14,8 +14,8 @@
 namespace paceline::report {
 
 enum class Detail : std::uint8_t {
-  kShort,  // for a terminal
-  kFull    // with every interval, memory, and the numbers of runs and steps
+  kShort,  // fewer columns, for a terminal
+  kFull    // all columns: every interval, memory, and the numbers of runs and steps
 };
 
 using CaseColumns = ResultColumns<CaseSummary>;
@@ -26,8 +26,9 @@ ValueFormat time_format(const std::vector<CaseSummary>& rows);
 /// Returns the format that shows four digits of the lowest rate per rank, in examples per second.
 ValueFormat rate_format(const std::vector<CaseSummary>& rows);
 
-/// Returns every result of a case as columns of a table of these cases.  Times and rates have the
-/// units and decimals that suit the cases.  `within_run_mark` is that of IntervalKinds::mark.
+/// Returns the columns of a table of `cases`: one for each result that tables of this detail have.
+/// Units and decimals follow from the values of the cases. `within_run_mark` is the text of
+/// IntervalKinds::mark, which follows intervals over the steps within runs.
 CaseColumns case_columns(const std::vector<CaseSummary>& cases, Detail detail,
                          std::string_view within_run_mark = "");
 

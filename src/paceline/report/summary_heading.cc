@@ -60,7 +60,8 @@ std::vector<std::string> facts_of(const CaseSummary& row) {
           c.threads == 0 ? "" : counted(c.threads, "thread") + " per rank"};
 }
 
-// Returns the facts that all rows share, of the bucket size all rows with buckets.
+// Returns the facts that all rows share. The bucket size counts as shared if it is equal in all
+// rows that have buckets.
 std::vector<std::string> shared_facts(const std::vector<CaseSummary>& rows) {
   std::vector<std::set<std::string>> texts;
   for (const CaseSummary& row : rows) {

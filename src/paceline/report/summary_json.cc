@@ -17,7 +17,7 @@ namespace {
 
 using records::RunRecord;
 
-/// Returns "code: what was seen" for each warning.
+/// Returns the text "code: what was seen" for each warning.
 std::string warnings_text(const std::vector<records::Warning>& warnings) {
   std::vector<std::string> texts;
   for (const records::Warning& one : warnings) {
@@ -30,7 +30,7 @@ Json format_json(const ValueFormat& format) {
   return {{"unit", format.unit}, {"factor", format.factor}, {"decimals", format.decimals}};
 }
 
-// Describes bound and error bar of a prediction; empty for other cases.
+// Returns the bound and the error bar of a prediction as JSON; empty for other cases.
 Json prediction_json(const CaseSummary& one) {
   if (!one.predicted) {
     return Json::array();
@@ -57,7 +57,8 @@ Json case_json(const CaseSummary& one) {
   return object;
 }
 
-// Returns the case, the records and the command that a row of a table refers to.
+// Returns what a table's row refers to: the indices of its case and of its records, its command and
+// its prediction.
 Json row_json(const CaseSummary& one, std::size_t index, const RunRecord* first) {
   Json records = Json::array();
   for (const RunRecord* run : one.runs) {

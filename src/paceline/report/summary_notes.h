@@ -13,16 +13,17 @@ namespace paceline::report {
 
 bool is_predicted(const CaseSummary& one);
 
-/// States how many of the ranks train, if not all do.
+/// Returns a note on how many of the ranks train; empty if all do.
 std::string ranks_note(const std::vector<CaseSummary>& cases);
 
-/// States how many steps of how many runs the figures are from, each distinct combination once.
+/// Returns a note on the numbers of steps and runs behind the results. Each distinct combination is
+/// stated once.
 std::string step_note(const std::vector<CaseSummary>& cases, bool simulated);
 
 std::string rate_note(const std::vector<CaseSummary>& cases, bool simulated);
 std::string efficiency_note(const std::vector<CaseSummary>& cases);
 
-/// Explains "[low, high]" in these columns.
+/// Returns a note that explains the intervals "[low, high]" in these columns.
 std::string interval_note(const std::vector<CaseSummary>& cases, const CaseColumns& columns);
 
 /// Explains which steps the columns count, if a case's update rule makes its steps differ

@@ -17,7 +17,7 @@ namespace {
 /// The distinct warnings, numbered in the order of the first cases that have them.
 class Footnotes {
  public:
-  /// Returns the numbers of the case's warnings: "1,3".
+  /// Returns the footnote numbers of the case's warnings: "1,3".
   std::string numbers_of(const CaseSummary& one) {
     std::vector<std::size_t> numbers;
     for (const records::Warning& warning : one.warnings) {
@@ -54,7 +54,7 @@ class Footnotes {
   std::vector<std::string> texts_;
 };
 
-/// Returns why the case has no figures; empty if it has some.
+/// Returns why the case has no results; empty if it has some.
 std::string failure_of(const CaseSummary& one) {
   if (!one.failed()) {
     return "";

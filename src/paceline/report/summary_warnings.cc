@@ -18,12 +18,12 @@ using records::Warning;
 /// With fewer steps, the 95th percentile lies between the two slowest steps.
 constexpr std::size_t kFewSteps = 21;
 
-// Returns a warning if half of the runs or more are not steady from their first step.  Fewer runs
-// do not count, because one of fifteen series of steady noise looks unsteady at first
+// Returns a warning if at least half of the runs are not steady from their first step.  Fewer runs
+// give no warning, because one of fifteen series of steady noise looks unsteady at first
 // (docs/measuring.md).
 std::optional<Warning> unsteady_warning(const RunSeconds& runs) {
   std::size_t late = 0, latest = 0;
-  std::size_t steps = 0;  // of the run that becomes steady last
+  std::size_t steps = 0;  // number of steps of the run that becomes steady last
   for (const std::vector<double>& run : runs) {
     const std::size_t first = stats::first_steady_step(run).value_or(run.size());
     late += first > 0 ? 1 : 0;

@@ -11,9 +11,9 @@ enum class Align : std::uint8_t { kLeft, kRight };
 
 /// One column of a table; its unit and heading stand above the cells.
 struct Column {
-  std::string name;     // "p50"; if it is empty, the unit is the header
+  std::string name;     // name of the column, "p50"; if empty, the unit is the header
   std::string group{};  // a heading above adjacent columns: "step time"
-  std::string unit{};   // "ms"
+  std::string unit{};   // unit of the values, "ms"
   Align align = Align::kRight;
 
   bool operator==(const Column&) const = default;
@@ -48,7 +48,7 @@ struct Table {
 };
 
 struct Note {
-  std::string term;  // a column, a footnote's number, "warning"
+  std::string term;  // what the note explains: a column, a footnote's number, "warning"
   std::string text;
 
   bool operator==(const Note&) const = default;

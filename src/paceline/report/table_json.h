@@ -6,7 +6,7 @@
 #include "paceline/report/fields.h"
 #include "paceline/report/table.h"
 
-// The JSON form of tables and notes, which the page draws.
+// The JSON form of tables and notes, from which the page's scripts draw them.
 
 namespace paceline::report {
 

@@ -8,7 +8,7 @@
 namespace paceline::report {
 namespace {
 
-// Whether all samples are equal, so that the interval has only the width of rounding errors.
+// Whether all samples are equal. The interval then has only the width of rounding errors.
 bool is_a_point(const stats::Interval& interval) {
   constexpr double kRounding = 1e-12;
   return interval.high - interval.low <= kRounding * std::abs(interval.high);
@@ -33,7 +33,8 @@ std::string ValueFormat::show_small(double value) const {
   constexpr int kMostDecimals = 9;
   constexpr double kThreeFigures = 99.5;
   ValueFormat finer = *this;
-  double last = value * factor * std::pow(10, decimals);  // value in units of the last digit
+  // The value in units of the last digit shown.
+  double last = value * factor * std::pow(10, decimals);
   while (last > 0 && last < kThreeFigures && finer.decimals < kMostDecimals) {
     ++finer.decimals;
     last *= 10;

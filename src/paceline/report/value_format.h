@@ -16,7 +16,7 @@ struct ValueFormat {
   double factor = 1;  // shown number = value * factor
   int decimals = 0;
   std::string_view within_run_mark = "";  // see IntervalKinds::mark
-  bool with_sign = false;                 // "+2.1", for a change
+  bool with_sign = false;                 // whether positive values get a plus sign, "+2.1"
 
   std::string show(double value) const;
   /// Shows at least three significant digits, for a value that may be far below the others of its
@@ -33,7 +33,7 @@ int decimals_for(double smallest);
 /// Returns the format that shows four digits of `shortest_s` seconds, in s, ms or us.
 ValueFormat time_format(std::optional<double> shortest_s);
 
-/// Returns the format that shows shares of 1 in percent.
+/// Returns the format that shows fractions in percent.
 ValueFormat percent_format();
 
 }  // namespace paceline::report

@@ -15,11 +15,12 @@
 
 namespace paceline::runtime {
 
-/// The object to which an engine's threads report.  It outlives the issuer and owns no thread: a
-/// late report finds no listener, and any thread may release the last reference to it.
+/// Receives the reports of an engine's threads and forwards them to the current listener. It
+/// outlives the issuer and owns no thread: a late report finds no listener and is dropped, and any
+/// thread may release the last reference to this object.
 class ChannelIssuer::Reports {
  public:
-  /// Returns when no report is calling the former listener.
+  /// Replaces the listener. Returns when no report is calling the former listener any more.
   void listen(execution::IssueListener* listener) {
     std::unique_lock lock(mutex_);
     listener_ = listener;
@@ -115,7 +116,7 @@ engines::Channel& ChannelIssuer::channel(plan::CommunicatorId on) const {
   return *channel;
 }
 
-// Returns the index of a rank of the world among the communicator's members.
+// Returns the index of `rank`, a rank of the world, among the members of a communicator.
 int ChannelIssuer::member(plan::CommunicatorId on, plan::Rank rank) const {
   const auto place = memory_.setup().communicators[plan::index_of(on)].members.place_of(rank);
   PACELINE_CHECK(place.has_value());
@@ -224,11 +225,12 @@ void ChannelIssuer::watch_on_device(plan::OpRef ref, const Works& works,
   }
 }
 
-// The lambda that waits for the work keeps the tensor of the pick alive.
+// The lambda keeps the tensor with the pick alive until the broadcast has ended.
 void ChannelIssuer::send_pick(std::size_t on, execution::IssueQueue::Pick pick) {
   const at::Tensor number = at::full({1}, pick, at::kLong);
   const auto work = channels_.picks.at(on)->broadcast(number, 0);
-  // If a member does not get the pick, the error shows where the op waits for that member.
+  // An error is ignored here: a member that gets no pick does not join the collective, and the wait
+  // for that collective reports it.
   waiters_.watch([work, number] { work->wait(); }, [](const std::exception_ptr&) {});
 }
 

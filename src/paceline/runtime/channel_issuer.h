@@ -17,8 +17,8 @@ namespace paceline::runtime {
 /// A rank's connections, by CommunicatorId; null where the rank is no member of the communicator.
 struct Channels {
   std::vector<engines::Channel*> data;
-  /// Only for communicators whose order is kPriority: a second connection of the same members, over
-  /// which the first member sends its picks.
+  /// Only for communicators with IssueOrder::kPriority: a second connection of the same members,
+  /// over which the first member announces which collective it issues next (its pick).
   std::vector<engines::Channel*> picks;
 };
 

@@ -29,8 +29,8 @@ class DeviceClock {
     events_.back().record(c10::impl::VirtualGuardImpl(device_.type()).getStream(device_));
   }
 
-  /// Returns the times of all marks since the last call, in ns after the first mark. Waits until
-  /// the device has reached the last mark.
+  /// Returns the times of all marks since the last call, in nanoseconds after the first of them.
+  /// Waits until the device has reached the last mark.
   std::vector<std::int64_t> take() {
     std::vector<std::int64_t> after_first;
     for (const std::int64_t ns : host_ns_) {

@@ -18,7 +18,8 @@ namespace {
 
 constexpr std::size_t kMostThreads = 8192;
 
-// Throws UsageError for slack on a device, whose queue runs ops in the order of enqueuing.
+// Throws UsageError if a plan has accesses with slack (Access::slack) and runs on a device, because
+// a device's queue runs ops in the order of enqueuing.
 void require_no_slack(const Executor::Parts& parts, bool on_device) {
   const plan::Setup& setup = parts.memory.setup();
   for (const plan::Variant variant : plan::variants_of(parts.planner, parts.input)) {
@@ -39,7 +40,8 @@ std::set<plan::BufferId> ever_moved_gradients(const Executor::Parts& parts) {
   return moved;
 }
 
-// The gradients of several parameters may share memory, so they may not last until the next step.
+// Gradients of several parameters may share memory. They are then overwritten within a step and
+// cannot be kept until the next one.
 void require_kept_gradients(const Executor::Parts& parts) {
   const plan::Setup& setup = parts.memory.setup();
   if (parts.traced.network == nullptr || setup.parameters.empty()) {
@@ -152,7 +154,7 @@ void Executor::begin_forward(int micro) {
   if (performer_ != nullptr) {
     performer_->before_forward(gates_->is_last_micro());
   }
-  // The root module has no gated layer of its own.
+  // The root module has no gated layer that could call enter() and leave().
   if (traced_.network != nullptr && traced_.gated.front() == nullptr) {
     enter(plan::ModuleId{0});
     leave(plan::ModuleId{0});

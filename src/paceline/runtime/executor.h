@@ -50,18 +50,19 @@ class Executor final : public networks::Gates {
     OptimizerSettings rule;
     at::Device device;
     const plan::EngineTraits& engine;
+    /// Issues the ops that the executor does not own; null: the plan has no such ops.
     Reducer* performer = nullptr;
   };
   struct Options {
     execution::Dispatcher::Options dispatcher{};
     bool keep_gradients = false;  // gradients are never zeroed: every backward adds
-    /// Called in place of a network: writes a gradient that is ready into its slot.  If empty,
-    /// slots stay as they are.
+    /// Writes a gradient that is ready into its slot; for ranks without a network, in place of
+    /// autograd. If empty, slots keep their contents.
     std::function<void(const at::Tensor& slot)> write_gradient{};
     KernelRunner::Time kernel_time{};
     std::uint64_t seed = 0;  // of the random numbers that kernels draw
     double stretch = 1;      // passed to KernelRunner
-    /// Makes the streams and events of Parts::device.
+    /// Makes the object through which the executor uses streams and events of Parts::device.
     std::function<std::unique_ptr<execution::Device>(at::Device)> streams_of = make_device;
   };
 
@@ -70,8 +71,8 @@ class Executor final : public networks::Gates {
   Executor(const Executor&) = delete;
   Executor& operator=(const Executor&) = delete;
 
-  /// May be called once, before the first step.  Runs the kernels that write the initial contents
-  /// of memory, which may take longer than a step may.
+  /// Runs the kernels that write the initial contents of memory, which may take longer than a step
+  /// may. May be called once, before the first step.
   void start() { kernels_->start(plan_of(0)); }
 
   // A rank without model work calls serve_step() for each step.  Any other rank calls begin_step(),
@@ -94,13 +95,13 @@ class Executor final : public networks::Gates {
   /// Waits until every op of every open step is complete.
   void drain() { dispatcher_->wait_all(); }
 
-  /// The following functions are those of execution::Dispatcher.
+  /// The following functions forward to execution::Dispatcher, which describes them.
   std::int64_t take_waited_ns() { return dispatcher_->take_waited_ns(); }
   std::int64_t total_waited_ns() const { return dispatcher_->total_waited_ns(); }
   std::vector<execution::OpSpan> take_spans() { return dispatcher_->take_spans(); }
 
   std::map<plan::Step, std::int64_t> take_staleness() { return dispatcher_->take_staleness(); }
-  /// The same as KernelRunner::coding_ns().
+  /// Forwards to KernelRunner::coding_ns().
   std::int64_t coding_ns() const { return kernels_->coding_ns(); }
 
   const plan::CommPlan& plan_of(plan::Step step) { return *programs_.at(step).plan; }
@@ -119,8 +120,8 @@ class Executor final : public networks::Gates {
   /// of its slot.
   void gradient_ready(plan::ParameterId parameter);
 
-  /// Makes the flat gradient the parameter's .grad, also if this rank has computed no gradient.  No
-  /// thread may be writing the flat gradient.
+  /// Makes the flat gradient the parameter's .grad, even if this rank has computed no gradient for
+  /// it. No other thread may be writing the flat gradient.
   void show_gradient(plan::ParameterId parameter);
 
  private:
@@ -141,7 +142,7 @@ class Executor final : public networks::Gates {
   const at::Device place_;
   std::shared_ptr<execution::Device> device_;  // null on the CPU
   execution::StepPrograms programs_;
-  // Buffers whose gradients lie in their slots after backward.
+  // The gradient buffers whose gradients lie in their flat slots after the backward pass.
   std::set<plan::BufferId> flat_gradients_;
   std::unordered_map<const c10::TensorImpl*, plan::ParameterId> ids_;
   std::set<plan::ParameterId> slots_taken_;  // by gradients of this backward pass

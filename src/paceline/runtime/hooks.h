@@ -40,7 +40,7 @@ class BoundGates {
   std::vector<networks::Gated*> gated_;
 };
 
-/// Calls `entered` at every gate that a forward pass reaches; no gate waits.
+/// Calls `entered` at every gate that a forward pass reaches. It never makes the pass wait.
 class EntryWatch final : public networks::Gates {
  public:
   explicit EntryWatch(std::function<void(plan::ModuleId)> entered) : entered_(std::move(entered)) {}

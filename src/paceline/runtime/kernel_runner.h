@@ -19,13 +19,14 @@ namespace paceline::runtime {
 /// ensure that kernels that touch the same elements do not overlap.
 class KernelRunner {
  public:
-  /// Returns how long to sleep instead of running a kernel; std::nullopt: the kernel runs.
+  /// Returns how long to sleep in place of running a kernel, for a replay; std::nullopt: the kernel
+  /// runs.
   using Time = std::function<std::optional<std::chrono::nanoseconds>(const plan::Kernel&)>;
 
-  /// A null `time` runs every kernel.  `seed` is the job's: a kernel's random numbers depend on the
-  /// seed, the step and the op.  A kernel that encodes or decodes takes `stretch` times its compute
-  /// time: the thread sleeps for the rest.  `beat` is called several times a second from a thread
-  /// that sleeps or runs a long kernel.
+  /// A null `time` runs every kernel. `seed` is the job's: a kernel's random numbers depend on the
+  /// seed, the step and the op. A kernel that encodes or decodes takes `stretch` times its compute
+  /// time: after it, the thread sleeps for the rest. `beat` reports that the rank is alive; a
+  /// thread that sleeps or runs a long kernel calls it several times a second.
   KernelRunner(OptimizerSettings rule, Operands operands, Time time, std::uint64_t seed = 0,
                double stretch = 1,
                std::function<void(plan::Step, const std::string& kernel)> beat = {});
@@ -44,7 +45,7 @@ class KernelRunner {
   /// and without the time slept for `stretch`.
   std::int64_t coding_ns() const { return coding_ns_; }
 
-  /// The call that run() passes to the kernel.
+  /// Returns the operands and constants with which run() would call the kernel.
   Call call_of(plan::OpRef ref, const plan::Kernel& kernel) const;
 
  private:

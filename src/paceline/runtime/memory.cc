@@ -85,7 +85,7 @@ FlatMemory::FlatMemory(const plan::Setup& setup,
   for (std::size_t b = 0; b < setup.buffers.size(); ++b) {
     const plan::Buffer& buffer = setup.buffers[b];
     if (!buffer.performer.empty()) {
-      continue;  // the performer has its own memory
+      continue;  // the owner of the ops allocates this memory itself
     }
     const auto options = at::TensorOptions().dtype(scalar_type(buffer.dtype)).device(device);
     const int initial = buffer.initial == plan::InitialValue::kOne ? 1 : 0;

@@ -17,7 +17,7 @@ namespace paceline::runtime {
 /// copy; neighboring tensors form one slice.
 class FlatMemory {
  public:
-  /// The values of the parameters before the first step.
+  /// What the buffers of the parameters hold before the first step.
   enum class Start {
     kParameters,  // the values of a network's parameters
     kZeros        // zeros, for a replay: on a CPU a page takes memory only when it is first written

@@ -20,8 +20,8 @@ bool takes_tensors(const plan::Kernel& kernel) {
 Operands::Operands(const FlatMemory& memory, std::set<plan::BufferId> flat)
     : memory_(memory), gradients_(gradient_buffers(memory.setup())), flat_(std::move(flat)) {}
 
-// Returns the gradients that the kernel gets as one tensor per parameter; null if all gradients are
-// flat.
+// Returns the slice of gradients that the kernel gets as one tensor per parameter; null if all
+// gradients of the kernel are flat.
 const plan::Slice* Operands::split_by(const plan::Kernel& kernel) const {
   for (const plan::Access& read : kernel.reads) {
     const plan::BufferId buffer = read.slice.buffer;

@@ -35,7 +35,8 @@ class Operands {
 /// Returns the buffers that hold gradients.
 std::set<plan::BufferId> gradient_buffers(const plan::Setup& setup);
 
-/// The buffers whose gradients the executor itself moves in some op of `plan`.
+/// Returns the gradient buffers of which some op of `plan` that the executor itself issues moves
+/// gradients.
 std::set<plan::BufferId> moved_gradients(const plan::Setup& setup, const plan::CommPlan& plan);
 
 }  // namespace paceline::runtime

@@ -9,8 +9,8 @@
 namespace paceline::runtime {
 namespace {
 
-// Returns the number of multiplications for each element of the output; 0 if the function is no
-// product.
+// Returns the number of multiplications per element of the output of a matrix product, convolution
+// or attention; 0 for any other function.
 double multiplications(const at::RecordFunction& function) {
   const std::string_view name = function.name();
   const auto tensor = [&](std::size_t i) -> const at::Tensor& {

@@ -20,7 +20,7 @@ plan::Picoseconds median(std::vector<plan::Picoseconds> times) {
   return *middle;
 }
 
-/// The times of all repeats, by layer.
+/// times[layer] has the time of each repeat.
 using Times = std::vector<std::vector<plan::Picoseconds>>;
 
 class Profiler {
@@ -69,8 +69,8 @@ class Profiler {
   }
 
  private:
-  // The time before the first layer counts as part of the first layer.  A layer that runs twice
-  // gets the sum of both times.
+  // Adds the times of one repeat. The time before the first layer counts as part of the first
+  // layer. A layer that runs twice gets the sum of both times.
   void add_times(const std::vector<plan::ModuleId>& entered,
                  const std::vector<plan::ParameterId>& ready,
                  const std::vector<std::int64_t>& marks) {

@@ -13,12 +13,12 @@
 
 namespace paceline::runtime {
 
-/// PyTorch's own c10d::Reducer, which issues collectives of a plan in place of the executor
-/// (plan::Op::performer); they count as complete at the end of the backward pass.  It is driven as
-/// its Python wrapper drives it: there is one unlimited bucket in the first iteration, and from the
-/// second iteration on the buckets are rebuilt in the order of gradient arrival.  With a static
-/// graph, buckets are rebuilt from the third iteration on, and the first iteration's gradients are
-/// reduced after its backward pass.  Li et al., VLDB 2020, arXiv:2006.15704.
+/// PyTorch's own c10d::Reducer, which issues collectives of a plan in place of the executor. It
+/// owns these ops (plan::Op), and they count as complete at the end of the backward pass. It is
+/// driven as its Python wrapper drives it: there is one unlimited bucket in the first iteration,
+/// and from the second iteration on the buckets are rebuilt in the order of gradient arrival. With
+/// a static graph, buckets are rebuilt from the third iteration on, and the first iteration's
+/// gradients are reduced after its backward pass. Li et al., VLDB 2020, arXiv:2006.15704.
 class Reducer {
  public:
   /// `parameters` and `names` are by ParameterId.  All members of the channel must call it.

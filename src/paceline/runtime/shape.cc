@@ -42,7 +42,7 @@ GatedLayers find_gated_layers(networks::Network& network) {
   return found;
 }
 
-// A parameter and its positions in the traced step.
+// A parameter and its positions in the traced step, by which parameters and gradients are ordered.
 struct TracedParameter {
   std::string name;
   at::Tensor parameter;
@@ -137,7 +137,7 @@ std::vector<Id> ids_of(const std::vector<std::string>& wanted,
   return ids;
 }
 
-// Sets `order` and `ready` to those of rank 0.
+// Replaces `order` and `ready` by the orders on rank 0, which are given by name.
 void adopt_rank_0_order(const TracedOrder& all, const std::vector<std::string>& layers,
                         const std::vector<std::string>& parameters,
                         std::vector<plan::ModuleId>& order, std::vector<plan::ParameterId>& ready) {

@@ -11,8 +11,8 @@
 
 namespace paceline::runtime {
 
-/// A network and the shape that one traced step shows.  A replayed profile has parameters and a
-/// shape, but no network.
+/// A network and its shape, found by tracing one step. For a replayed profile there is a shape with
+/// parameters, but no network.
 struct TracedNetwork {
   std::shared_ptr<networks::Network> network;  // null in a replay
   plan::ModelShape shape;
@@ -27,7 +27,7 @@ struct TracedOrder {
   std::vector<std::string> layers, parameters;
 };
 
-/// Returns the order of rank 0, given this rank's own; collective.
+/// Returns the order of rank 0, given this rank's own order. All ranks must call it.
 using OrderAgreement = std::function<TracedOrder(TracedOrder)>;
 
 /// Runs one forward and backward pass of `batch` to learn the order in which modules are entered

@@ -15,8 +15,8 @@ plan::Rank modulo(plan::Rank value, plan::Rank divisor) {
   return (value % divisor + divisor) % divisor;
 }
 
-/// Returns the smallest offset to which a permutation of ranks within a block can bring the rank at
-/// offset `from`.  Offsets count from the first block.
+/// Returns the smallest position to which a permutation within a block can move the rank at
+/// position `from`. Positions are counted from the first block.
 plan::Rank first_exchangeable_position(const plan::Symmetry& places, plan::Rank from) {
   const plan::Rank place = from % places.block;
   return from - place + places.first_exchangeable_position(place);
@@ -29,7 +29,8 @@ bool hosts_hold_blocks(const plan::Symmetry& symmetry, const plan::RanksPerHost&
                              [&](const auto& run) { return run.ranks % symmetry.block == 0; });
 }
 
-/// Finds the orbits under exchanges of hosts of equal size, and of blocks of a host.
+/// Finds the orbits of ranks under permutations that exchange hosts of equal size, or blocks of one
+/// host.
 void move_hosts(const plan::Symmetry& symmetry, const plan::RanksPerHost& hosts, Orbits& orbits) {
   std::map<plan::Rank, plan::Rank> first_of;  // by host size: the first rank of the first such host
   plan::Rank begin = 0;
@@ -52,7 +53,8 @@ void move_hosts(const plan::Symmetry& symmetry, const plan::RanksPerHost& hosts,
   orbits.end = symmetry.first + symmetry.count;
 }
 
-/// Finds the orbits under rotations of hosts of `local` ranks each, with their blocks, as a ring.
+/// Finds the orbits of ranks if the symmetry rotates the ranks around a ring. A rotation moves
+/// whole hosts, each of `local` ranks, and whole blocks.
 void move_in_ring(const plan::Symmetry& symmetry, plan::Rank local, Orbits& orbits) {
   const std::int64_t common = std::lcm(std::int64_t{symmetry.block}, std::int64_t{local});
   if (common > symmetry.count) {
@@ -71,7 +73,7 @@ void move_in_ring(const plan::Symmetry& symmetry, plan::Rank local, Orbits& orbi
     return;
   }
   if (end - begin != symmetry.count) {
-    orbits.places.movable = 1;  // blocks that are not rotated keep their places
+    orbits.places.movable = 1;  // blocks that are not rotated keep their positions
   }
   for (plan::Rank rank = begin; rank < end; ++rank) {
     orbits.first[static_cast<std::size_t>(rank)] =

@@ -27,7 +27,7 @@ struct Orbits {
   plan::Symmetry places{};  // the symmetry whose movable ranks are permuted
 };
 
-/// Finds the orbits; `hosts` must have all ranks.
+/// Returns the orbits of the ranks on `hosts`, which must have all ranks of the job.
 Orbits orbits_of(const plan::Symmetry& symmetry, const plan::RanksPerHost& hosts);
 
 /// Classes of ranks with the same behavior.  One rank of a class is simulated for all of its ranks.
@@ -35,11 +35,11 @@ Orbits orbits_of(const plan::Symmetry& symmetry, const plan::RanksPerHost& hosts
 /// Hosts have classes too: ranks of one class are on hosts of one class, and all hosts of a class
 /// have the same number of ranks of each rank class.
 struct Classes {
-  std::vector<plan::Rank> representative;  // by rank: the first rank of its class
-  std::vector<std::int32_t> host_of;       // by rank: number of its host
-  std::vector<std::int32_t> local;         // by rank: its local rank
-  std::vector<std::int32_t> host_size;     // by host
-  std::vector<std::int32_t> host_class;    // by host
+  std::vector<plan::Rank> representative;  // for each rank: the first rank of its class
+  std::vector<std::int32_t> host_of;       // for each rank: number of its host
+  std::vector<std::int32_t> local;         // for each rank: its local rank
+  std::vector<std::int32_t> host_size;     // for each host: number of its ranks
+  std::vector<std::int32_t> host_class;    // for each host: number of its class
   std::int32_t host_classes = 0;
   Orbits orbits;  // all ranks of an orbit are in one class
 

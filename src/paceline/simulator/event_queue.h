@@ -16,7 +16,7 @@ enum class EventKind : std::uint8_t { kModelWork, kKernel, kIssued, kLatency, kF
 
 struct Event {
   plan::Picoseconds time = 0;
-  std::uint32_t sequence = 0;  // number of the push
+  std::uint32_t sequence = 0;  // number of the push, which orders events of one time
   std::uint32_t subject = 0;   // 29 bits of index, and the kind in the 3 lowest bits
 
   EventKind kind() const { return static_cast<EventKind>(subject & 7U); }
@@ -84,7 +84,7 @@ class EventQueue {
 
   struct Run {
     plan::Picoseconds time = 0;
-    std::uint32_t sequence = 0;  // of the first event pushed to the run
+    std::uint32_t sequence = 0;  // sequence number of the first event pushed to the run
     std::uint32_t first = 0;     // index of the first event's link
 
     friend bool operator>(const Run& a, const Run& b) {

@@ -21,7 +21,8 @@
 namespace paceline::simulator {
 namespace {
 
-/// Throws UsageError for too many ops; every rank is assumed to have as many ops as rank 0.
+/// Throws UsageError if the job would have too many ops. Every rank is assumed to have as many ops
+/// as rank 0.
 void check_ops(std::size_t ops, const JobOptions& options, plan::Rank actors) {
   const double items = static_cast<double>(ops) * actors * static_cast<double>(options.steps);
   if (items > static_cast<double>(kMostItems)) {
@@ -34,7 +35,7 @@ void check_ops(std::size_t ops, const JobOptions& options, plan::Rank actors) {
   }
 }
 
-/// The number of messages that a rank sends and receives in one step.
+/// Returns the number of messages that a rank sends and receives in one step.
 std::int64_t messages_of(const plan::CommPlan& plan) {
   std::size_t messages = 0;
   for (const plan::Op& op : plan.ops) {
@@ -171,7 +172,7 @@ class Compiler {
 
   void add_actors() {
     const Classes& classes = job_.classes;
-    std::vector<std::int32_t> home;  // host of each actor
+    std::vector<std::int32_t> home;  // number of the host of each actor
     for (plan::Rank rank = 0; rank < classes.world(); ++rank) {
       const auto r = static_cast<std::size_t>(rank);
       if (classes.representative[r] == rank) {
@@ -191,8 +192,8 @@ class Compiler {
   }
 
   /// Adds the items of an actor.  The ops of a step up to its first model work also wait for those
-  /// ops of the step before that a performer issues (plan::Op::performer), because the backward
-  /// pass ends with them.
+  /// ops of the previous step that other code than the executor issues (plan::Op), because the
+  /// backward pass ends with them.
   void add_items(std::uint32_t a) {
     Actor& actor = job_.actors[a];
     const RankProgram& program = programs_.of(actor.rank);
@@ -203,7 +204,8 @@ class Compiler {
     add_queues(a);
     StepDependencies dependencies(job_.input.model, program, job_.period);
     std::optional<ItemId> model_work;
-    std::vector<ItemId> performed, before;  // ops of a performer: in this step; in the one before
+    // Ops that performers issue: in this step, and in the step before.
+    std::vector<ItemId> performed, before;
     for (plan::Step step = 0; step < job_.options.steps; ++step) {
       const Dependencies& waits = dependencies.of(step);
       const CommPlan& plan = *program.steps[static_cast<std::size_t>(step)];
@@ -223,7 +225,7 @@ class Compiler {
           performed.push_back(id);
         }
         if (plan::is_model_work(plan.ops[i])) {
-          before.clear();  // later ops wait for this op
+          before.clear();  // later ops wait for this op, which waits for those in `before`
           if (model_work) {
             wait_for(*model_work);
           }
@@ -325,7 +327,7 @@ class Compiler {
   RankPrograms& programs_;
   Job job_;
   std::vector<std::pair<ItemId, ItemId>> edges_;
-  std::map<std::size_t, std::int32_t> queue_of_;  // of the current actor
+  std::map<std::size_t, std::int32_t> queue_of_;  // of the current actor, by communicator
   std::map<KernelShape, std::int32_t> kernel_shapes_;
 };
 

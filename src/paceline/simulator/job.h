@@ -30,11 +30,12 @@ struct Item {
   plan::OpIndex op = 0;
   std::int32_t subject = 0;  // index of the module, parameter or kernel shape
   std::int32_t priority = 0;
-  std::int32_t queue = -1;            // index in Job::queues of its communicator's queue
-  std::int32_t waits = 0;             // number of items that it waits for
-  std::int32_t transfers = 0;         // number of transfers that it takes part in
-  std::uint32_t first_transfer = 0;   // index in Job::transfers_by_item
-  std::uint32_t first_dependent = 0;  // index in Job::dependents
+  std::int32_t queue = -1;     // index in Job::queues of its communicator's queue
+  std::int32_t waits = 0;      // number of items that it waits for
+  std::int32_t transfers = 0;  // number of transfers that it takes part in
+  /// Index of the first of its transfers in Job::transfers_by_item.
+  std::uint32_t first_transfer = 0;
+  std::uint32_t first_dependent = 0;  // index of the first of its dependents in Job::dependents
   std::uint32_t number = 0;           // index among the items of its queue
   std::int64_t bytes = 0;             // bytes that count against the communicator's credit
 };
@@ -86,7 +87,7 @@ struct Transfer {
   std::uint32_t queue = 0;  // the transfers of one queue may have to run one by one
   std::int32_t shape = 0;   // index in Job::collective_shapes or message_shapes
   bool message = false;
-  std::uint32_t first_item = 0;  // index in Job::participants
+  std::uint32_t first_item = 0;  // index of the first of its items in Job::participants
   std::uint32_t items = 0;       // number of items that must be issued before it starts
   std::uint32_t first_device_end = 0, device_ends = 0;
   std::uint32_t first_network_end = 0, network_ends = 0;
@@ -105,18 +106,19 @@ struct QueueItems {
   std::uint32_t actor = 0;
   plan::IssueOrder order = plan::IssueOrder::kProgram;
   std::int64_t credit = 0;
-  std::uint32_t leader = 0;     // index of the queue whose choices it follows, or its own
-  std::vector<ItemId> items{};  // in program order
+  std::uint32_t leader = 0;     // index of the queue whose order of issue it follows, or its own
+  std::vector<ItemId> items{};  // the items of the queue, in program order
 };
 
 /// A simulated rank, with the number of ranks for which it stands.
 struct Actor {
   plan::Rank rank = 0;
-  plan::Rank represented_ranks = 1;  // number of ranks, including itself
-  plan::Rank count_on_host = 1;      // number of these on its host
-  std::uint32_t host = 0;            // host class
+  plan::Rank represented_ranks = 1;  // number of ranks that the actor stands for, with its own
+  plan::Rank count_on_host = 1;      // number of these ranks on the actor's host
+  std::uint32_t host = 0;            // number of the host's class
   ItemId first = 0;
-  std::vector<ItemId> steps{};  // by step: first item; last: end of all items
+  /// Index of the first item of each step, and then the end of all items.
+  std::vector<ItemId> steps{};
   std::vector<std::uint32_t> queues{};
   bool trains = false;  // whether its plan has forward and backward ops
 };
@@ -139,14 +141,14 @@ struct JobOptions {
 struct Job {
   plan::PlanInput input;  // the input of rank 0
   JobOptions options;
-  plan::Step period = 1;  // of the planner's variants, period_of()
+  plan::Step period = 1;  // number of steps after which the planner's variants repeat, period_of()
   Classes classes;
   std::vector<Actor> actors;
   std::vector<Item> items;
-  std::vector<ItemId> dependents;  // the items that wait for each item
+  std::vector<ItemId> dependents;  // the items that wait for each item, item by item
   std::vector<TransferId> transfers_by_item;
   std::vector<Transfer> transfers;
-  std::vector<ItemId> participants;  // the items of each transfer
+  std::vector<ItemId> participants;  // the items of the transfers, transfer by transfer
   std::vector<DeviceEnd> device_ends;
   std::vector<NetworkEnd> network_ends;
   std::vector<cluster::CollectiveCall> collective_shapes;
@@ -154,17 +156,17 @@ struct Job {
   std::vector<KernelShape> kernel_shapes;
   std::vector<QueueItems> queues;
   std::uint32_t transfer_queues = 0;
-  std::int64_t wire_bytes = 0;  // per step, of the actor that sends most
+  std::int64_t wire_bytes = 0;  // bytes per step of the actor that sends most
   std::int64_t calls = 0;
   std::shared_ptr<RankPrograms> programs;             // the plans of the ranks, for describe()
   std::map<plan::Rank, std::uint32_t> actor_numbers;  // index in `actors` by simulated rank
 
-  /// The number of the actor that stands for a rank.
+  /// Returns the number of the actor that stands for a rank.
   std::uint32_t actor_of(plan::Rank rank) const {
     return actor_numbers.at(classes.representative[static_cast<std::size_t>(rank)]);
   }
 
-  /// The items that wait for `item`.
+  /// Returns the items that wait for `item`.
   std::span<const ItemId> dependents_of(ItemId item) const {
     const std::uint32_t first = items[item].first_dependent;
     return std::span(dependents).subspan(first, items[item + 1].first_dependent - first);

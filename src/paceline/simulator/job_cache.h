@@ -22,7 +22,7 @@ class JobCache {
   std::shared_ptr<const Job> compiled(const strategies::StrategySpec& strategy,
                                       const plan::PlanInput& input, const JobOptions& options);
 
-  /// The number of calls that found the job of an earlier call.
+  /// Returns how many calls of compiled() found the job of an earlier call.
   std::int64_t reused() const { return reused_; }
 
  private:

@@ -30,7 +30,8 @@ void Matching::reject(plan::Rank rank, std::uint32_t item, const char* why) {
 void Matching::add() {
   for (std::uint32_t a = 0; a < job_.actors.size(); ++a) {
     const RankProgram& program = programs_.of(job_.actors[a].rank);
-    std::map<plan::CommunicatorId, std::size_t> before;  // number of earlier collectives
+    // Number of earlier collectives by communicator.
+    std::map<plan::CommunicatorId, std::size_t> before;
     for (std::uint32_t i = 0; i < program.begin.back(); ++i) {
       const plan::Op& op = program.op(i);
       if (const auto* work = std::get_if<plan::Collective>(&op.work)) {
@@ -109,7 +110,7 @@ void Matching::add_collective(std::uint32_t actor, std::uint32_t item, std::size
   const auto id = static_cast<TransferId>(job_.transfers.size());
   Messages::MatchedTransfer found;
   for (const MemberClass& part : matched.parts) {
-    // Members of the actor's own class are represented by the actor itself.
+    // The actor itself represents the members of its own class.
     const RankProgram& theirs = part.actor == actor ? mine : programs_.of(part.member);
     const std::uint32_t* other_item = theirs.ends.collective(work.on, n);
     if (other_item == nullptr) {
@@ -177,7 +178,7 @@ void Matching::set_queue_leaders() {
   }
 }
 
-/// The queue of communicator `on` at an actor that has an item there.
+/// Returns the queue of communicator `on` at an actor that has an item there.
 std::uint32_t Matching::queue_of(std::uint32_t actor, plan::CommunicatorId on) const {
   const auto& queues = job_.actors[actor].queues;
   const auto found = std::ranges::find_if(queues, [&](std::uint32_t queue) {

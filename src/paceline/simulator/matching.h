@@ -29,7 +29,7 @@ class Matching {
     plan::Rank member = 0;           // the first member of the class
     std::int64_t members = 0;        // number of members of the class
     std::int64_t count_on_host = 0;  // number of these on the host of `member`
-    std::int64_t local = 0;          // number of members of all classes on that host
+    std::int64_t local = 0;          // number of members of any class on that host
   };
   struct MatchedGroup {
     cluster::Group group;

@@ -60,7 +60,8 @@ const plan::Message& Messages::message_of(const ExchangeEntry& slot) {
   return (slot.send ? work.sends : work.receives)[slot.slot];
 }
 
-/// The slot of the other end of the n-th message to or from the peer.
+/// Returns the entry at the other end of `slot`'s message, which is the n-th message between the
+/// entry's rank and `peer`.
 Messages::ExchangeEntry Messages::partner_of(const ExchangeEntry& slot,
                                              const plan::Endpoints::Peer& peer, std::size_t n) {
   const plan::Rank me = job_.actors[slot.actor].rank;
@@ -106,8 +107,8 @@ std::int64_t Messages::bytes_of(const ExchangeEntry& slot) {
          plan::size_of(buffer.dtype);
 }
 
-/// Returns the index in job_.message_shapes of the shape of a transfer with these slots; `slot` is
-/// one of them.
+/// Returns the index in job_.message_shapes of the shape of a transfer with these entries; `slot`
+/// is one of them.
 std::int32_t Messages::shape_of(const ExchangeEntry& slot,
                                 const std::vector<ExchangeEntry>& slots) {
   const plan::Rank me = job_.actors[slot.actor].rank;

@@ -46,7 +46,7 @@ class Messages {
 
   std::size_t node(const ExchangeEntry& slot);
   std::size_t root(std::size_t node);
-  /// Joins a slot with the peer's slot of the same message, which is the n-th between the two
+  /// Joins an entry with the peer's entry of the same message, which is the n-th between the two
   /// ranks.
   void join(const ExchangeEntry& slot, const plan::Endpoints::Peer& peer, std::size_t n);
   ExchangeEntry partner_of(const ExchangeEntry& slot, const plan::Endpoints::Peer& peer,

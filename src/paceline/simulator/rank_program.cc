@@ -15,7 +15,7 @@ const plan::Op& RankProgram::op(std::uint32_t item) const {
 RankPrograms::RankPrograms(const plan::Planner& planner, plan::PlanInput input, plan::Step steps)
     : planner_(planner), input_(std::move(input)), steps_(steps) {}
 
-/// The rank's program, which has a setup but may have no steps yet.
+/// Returns the rank's program; a new one has a setup but no steps.
 RankProgram& RankPrograms::find_or_begin(plan::Rank rank) {
   const auto [at, fresh] = programs_.try_emplace(rank);
   if (fresh) {
@@ -25,8 +25,8 @@ RankProgram& RankPrograms::find_or_begin(plan::Rank rank) {
   return at->second;
 }
 
-/// The plan of a variant for the rank in input_, to which `program` belongs.  Each variant is
-/// planned once.
+/// Returns the plan of a variant for the rank in input_, to which `program` belongs. Each variant
+/// is planned once.
 const plan::CommPlan& RankPrograms::plan(RankProgram& program, plan::Variant variant) {
   const auto known = program.plans.find(variant);
   return known != program.plans.end()
@@ -43,7 +43,8 @@ const plan::CommPlan& RankPrograms::step_1_plan(plan::Rank rank) {
 
 RankPrograms::Partner RankPrograms::partner_of(plan::Rank rank, const plan::Endpoints::Peer& peer,
                                                bool send, std::size_t n, const Orbits& orbits) {
-  // For the first rank of the peer's orbit, another rank takes the place of `rank`.
+  // The peer's program may be that of the first rank of its orbit, which sees another rank in the
+  // position of `rank`.
   const std::optional<plan::Rank> permuted_rank = orbits.permuted_rank(rank, peer.second);
   const RankProgram& theirs =
       of(permuted_rank ? orbits.first[static_cast<std::size_t>(peer.second)] : peer.second);

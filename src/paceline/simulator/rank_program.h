@@ -14,14 +14,15 @@
 
 namespace paceline::simulator {
 
-/// The plans of the first steps of one rank, and where each of its collectives and messages stands
-/// in them (`ends`).
+/// The plans of the first steps of one rank, and the positions of each collective and message in
+/// them (`ends`).
 struct RankProgram {
   plan::Setup setup;
   std::map<plan::Variant, plan::CommPlan> plans;
   std::vector<const plan::CommPlan*> steps;
   std::vector<plan::Variant> variants;  // variant of each step
-  std::vector<std::uint32_t> begin;     // by step: its first item; last: end of all items
+  /// Index of each step's first item, and then the end of all items.
+  std::vector<std::uint32_t> begin;
   plan::Endpoints ends;
 
   const plan::Op& op(std::uint32_t item) const;
@@ -30,7 +31,7 @@ struct RankProgram {
   }
 };
 
-/// Plans each rank when its plan is first requested.
+/// The programs of ranks. Each rank is planned when its program is first requested.
 class RankPrograms {
  public:
   RankPrograms(const plan::Planner& planner, plan::PlanInput input, plan::Step steps);
@@ -46,7 +47,7 @@ class RankPrograms {
   Partner partner_of(plan::Rank rank, const plan::Endpoints::Peer& peer, bool send, std::size_t n,
                      const Orbits& orbits);
 
-  /// The plan of a rank's step 1.  It plans no other step of that rank.
+  /// Returns the plan of a rank's step 1, and plans no other step of that rank.
   const plan::CommPlan& step_1_plan(plan::Rank rank);
 
   plan::PlanInput& input() { return input_; }

@@ -20,7 +20,7 @@
 
 namespace paceline::simulator {
 
-/// All costs that a simulation may vary without planning again.
+/// All costs that can change from one simulation of a job to the next without planning again.
 struct Costs {
   cluster::Machine machine;
   cluster::SoftwareCosts software;
@@ -31,11 +31,12 @@ struct Costs {
 /// The result of a simulation.  A step lasts from the start of its first forward to the start of
 /// the next step's first forward.
 struct StepTimes {
-  plan::Picoseconds step = 0;            // mean over the last `window` steps, of the slowest rank
-  plan::Picoseconds compute = 0;         // model work per step, same mean
+  /// Time of a step on its slowest rank: mean over the last `window` steps.
+  plan::Picoseconds step = 0;
+  plan::Picoseconds compute = 0;         // model work per step, averaged like `step`
   plan::Picoseconds flush = 0;           // from the end of the last step until all ops are complete
   bool steady = false;                   // steps repeat exactly, so more steps give the same result
-  std::vector<plan::Picoseconds> steps;  // each step's time, of that step's slowest rank
+  std::vector<plan::Picoseconds> steps;  // time of each step on its slowest rank
   plan::Step window = 1;                 // number of last steps over which means are taken
   std::uint64_t events = 0;
 };
@@ -45,7 +46,7 @@ struct RunInterval {
   plan::Picoseconds begin = -1, end = -1;
 };
 
-/// The bytes that cross a link of the machine.
+/// The number of bytes that cross one link of the machine.
 struct LinkBytes {
   std::uint32_t link = 0;
   std::int64_t bytes = 0;
@@ -78,30 +79,30 @@ class Simulator {
   /// Throws UsageError as run() does.
   void set_costs(const Costs& costs);
 
-  /// The begin and the end of each item or transfer in the last run; -1 if the run did not reach
-  /// it.
+  /// Returns the begin and the end of each item or transfer in the last run; -1 if the run did not
+  /// reach it.
   const std::vector<RunInterval>& items() const { return item_intervals_; }
   const std::vector<RunInterval>& transfers() const { return transfer_intervals_; }
 
-  /// The step times of one of the job's actors in the last run.
+  /// Returns the step times of one of the job's actors in the last run.
   std::vector<plan::Picoseconds> step_times_of(const Actor& actor) const;
 
   /// The number of steps of the last run, counted back from the last one with a known time, over
   /// which means are taken.
   std::int32_t window() const;
 
-  /// The bytes that crossed the first link in the last run.  If each device has a link of its own,
-  /// these are the bytes that the first simulated rank's device sent.
+  /// Returns the bytes that crossed the first link in the last run.  If each device has a link of
+  /// its own, these are the bytes that the first simulated rank's device sent.
   std::int64_t bytes_sent() const { return network_.crossed(0); }
 
-  /// The bytes that one transfer adds to each link, at the last costs.
+  /// Returns the bytes that one transfer adds to each link under the costs that were set last.
   std::vector<LinkBytes> loads_of(TransferId transfer) const;
 
-  /// The rate of a link at the last costs.
+  /// Returns the rate of a link under the costs that were set last.
   std::int64_t bytes_per_s(std::uint32_t link) const { return capacities_[link]; }
 
-  /// The time that the busiest link takes for one step's bytes, at the rates of the last costs; the
-  /// mean over a period of steps.
+  /// Returns the time that the busiest link needs for one step's bytes at its rate under the costs
+  /// that were set last; the mean over a period of steps.
   plan::Picoseconds busiest_link_time() const;
 
  private:
@@ -119,7 +120,7 @@ class Simulator {
   using OrderedIdQueue = std::priority_queue<OrderedId, std::vector<OrderedId>, std::greater<>>;
   struct ActorState {
     RunningOp model, kernel;
-    bool computes = false;  // whether link rates are those under compute
+    bool computes = false;  // whether link rates are those of a computing rank
     bool dirty = false;
     bool issuing = false;
     std::int32_t in_flight = 0;  // transfers in flight
@@ -139,7 +140,7 @@ class Simulator {
   struct TransferQueue {              // the transfers of one transfer queue
     std::queue<TransferId> to_start;  // transfers that all their items have issued
     bool dirty = false;
-    std::int32_t carrying = 0;  // number of transfers under way
+    std::int32_t carrying = 0;  // number of transfers that are running
   };
   struct TransferLoad {  // load that a transfer puts on a link
     std::uint32_t link = 0;
@@ -147,7 +148,8 @@ class Simulator {
     std::int64_t times = 1, of = 1;
   };
   struct ItemState {
-    std::int32_t waits = 0, transfers = 0;  // items and transfers not yet ended
+    /// Numbers of items that it waits for and of its transfers, not yet ended.
+    std::int32_t waits = 0, transfers = 0;
     bool ready = false, issued = false;
   };
 
@@ -217,33 +219,34 @@ class Simulator {
   EventQueue events_;
   cluster::FairShare network_;
   plan::Picoseconds now_ = 0;
-  std::vector<ItemState> item_, fresh_item_;  // state now, and before a run
+  std::vector<ItemState> item_, fresh_item_;  // state of each item now, and before a run
   std::vector<ActorState> actors_;
   std::vector<std::int32_t> computing_;  // number of computing ranks, by device link
   /// By item: whether it is an update kernel for which no communication of its step waits.  Model
   /// work runs before such kernels.
   std::vector<char> yields_;
   std::vector<plan::IssueRule> queues_, fresh_queues_;
-  std::vector<std::vector<std::uint32_t>> followers_;  // by queue: the queues that it leads
+  /// For each queue: the queues whose leader it is.
+  std::vector<std::vector<std::uint32_t>> followers_;
   std::vector<TransferQueue> transfer_queues_;
   std::vector<std::uint32_t> absent_;  // by transfer: items that are not issued
   std::vector<std::uint32_t> dirty_actors_, dirty_transfer_queues_, settling_;
-  std::vector<std::int64_t> left_in_step_;  // by step: items that have not ended
-  std::vector<ItemId> first_model_work_;    // first model work by actor and step
-  std::vector<ItemId> last_model_work_;     // last model work by actor and step
+  std::vector<std::int64_t> left_in_step_;  // for each step: number of items that have not ended
+  std::vector<ItemId> first_model_work_;    // by actor and step: first item of model work
+  std::vector<ItemId> last_model_work_;     // by actor and step: last item of model work
   std::int32_t ended_steps_ = 0;
   bool steady_ = false;
 
-  // Costs by shape, and capacities by link.
+  // Times by shape of the kernel or transfer, and rates by link.
   std::vector<plan::Picoseconds> kernel_times_;
   std::vector<std::optional<cluster::TransferCost>> collective_costs_, message_costs_;
   std::vector<std::int64_t> capacities_;
-  std::uint32_t network_links_ = 0;  // the first network link
-  std::uint32_t first_copies_ = 0;   // the first link of copies; one per host
+  std::uint32_t network_links_ = 0;  // index of the first network link
+  std::uint32_t first_copies_ = 0;   // index of the first link of copies; there is one per host
   std::vector<TransferLoad> loads_;  // loads of all transfers
   std::vector<std::uint32_t> first_load_;
   std::vector<cluster::LinkLoad> flow_loads_;
-  cluster::Machine linked_;  // the machine for which loads_ were made
+  cluster::Machine linked_;  // the machine from whose links loads_ were computed
 };
 
 /// Compiles the job and runs it once.

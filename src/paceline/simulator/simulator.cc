@@ -228,7 +228,7 @@ void Simulator::start(RunningOp& lane, ItemId id, EventKind kind) {
   lane.event = events_.push(plan::later(now_, duration), kind, id);
 }
 
-/// Continues the remaining part of model work at another speed.
+/// Changes the speed at which the remaining part of model work runs.
 void Simulator::set_model_speed(RunningOp& model, std::int64_t speed) {
   if (!model.busy || model.speed == speed) {
     return;
@@ -241,7 +241,7 @@ void Simulator::set_model_speed(RunningOp& model, std::int64_t speed) {
                              EventKind::kModelWork, model.item);
 }
 
-/// Starts everything that may start now.
+/// Starts every operation and transfer that may start at the present time.
 void Simulator::start_all_possible() {
   while (!dirty_actors_.empty() || !dirty_transfer_queues_.empty()) {
     for (const std::uint32_t actor : take(dirty_actors_)) {

@@ -14,7 +14,7 @@ namespace {
 
 using cluster::LinkSharing;
 
-/// The number of links of a kind; with full duplex each direction is a link of its own.
+/// Returns the number of links of a kind. With full duplex each direction is a link of its own.
 std::size_t link_count(const cluster::LinkModel& link, std::size_t actors, std::size_t hosts) {
   const auto each = static_cast<std::size_t>(link.links());
   switch (link.sharing) {
@@ -111,7 +111,8 @@ void Simulator::set_loads() {
   first_load_.push_back(static_cast<std::uint32_t>(loads_.size()));
 }
 
-/// Whether each host class copies messages at a limited rate: only hosts with model work do.
+/// Returns, for each host class, whether its hosts copy messages at a limited rate. Only hosts with
+/// model work do.
 std::vector<bool> Simulator::copying_hosts() const {
   std::vector<bool> copying(static_cast<std::size_t>(job_.classes.host_classes));
   if (costs_.machine.copies_bytes_per_s > 0) {
@@ -189,7 +190,8 @@ plan::Picoseconds Simulator::kernel_time(const KernelShape& shape) const {
   return 0;
 }
 
-/// The noise factor of a rank's step: log-normal, and sometimes multiplied by that of a straggler.
+/// Returns the factor by which noise lengthens a rank's step: log-normal, and sometimes multiplied
+/// by that of a straggler.
 double Simulator::noise(const Actor& actor, std::int32_t step) const {
   const cluster::Noise& noise = costs_.machine.noise;
   double factor = 1;

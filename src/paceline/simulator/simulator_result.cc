@@ -6,7 +6,7 @@
 
 namespace paceline::simulator {
 
-/// The end of the model work of a rank that trains in the step before `step`; 0 for step 0.
+/// Returns the end of the model work of a rank that trains in the step before `step`; 0 for step 0.
 plan::Picoseconds Simulator::end_before(const Actor& actor, std::int32_t step) const {
   if (step == 0) {
     return 0;
@@ -17,8 +17,8 @@ plan::Picoseconds Simulator::end_before(const Actor& actor, std::int32_t step) c
   return last < item_intervals_.size() ? item_intervals_[last].end : -1;
 }
 
-/// The start of the first forward of a rank that trains in the last run.  If the run became steady
-/// and stopped, later steps repeat the times of its last period.
+/// Returns when the first forward of `step` began in the last run, on a rank that trains.  If the
+/// run became steady and stopped, later steps repeat the times of its last period.
 plan::Picoseconds Simulator::start_of(const Actor& actor, std::int32_t step) const {
   const auto period = static_cast<std::int32_t>(job_.period);
   if (steady_ && step >= ended_steps_) {

@@ -63,7 +63,7 @@ std::size_t block_length(std::span<const double> series) {
   if (correlated == 0) {
     return 1;
   }
-  // Sums with a flat-top lag window of width `width`.
+  // Sums the autocovariances with a flat-top lag window of width `width`.
   const std::size_t width = std::min(2 * correlated, most_lags);
   double spectrum = covariances[0];
   double slope = 0;
@@ -99,7 +99,7 @@ std::optional<double> sign_correlation(std::span<const double> series) {
   return squares == 0 ? std::nullopt : std::optional(products / squares);
 }
 
-// Returns the correlation of a normal process whose signs correlate by `r`.
+// Returns the lag-1 correlation of a normal process whose signs about the median correlate by `r`.
 double normal_process_correlation(double r) {
   return std::sin(std::numbers::pi / 2 * std::clamp(r, 0.0, 0.98));
 }

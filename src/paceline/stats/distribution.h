@@ -6,11 +6,11 @@
 
 namespace paceline::stats {
 
-/// P(Z <= z) of the standard normal distribution.
+/// Returns P(Z <= z) for the standard normal distribution.
 double normal_cdf(double z);
 
-/// P(|T| <= t) of Student's t with `degrees` >= 1 degrees of freedom, for t >= 0, by exact finite
-/// sums: Abramowitz and Stegun, 1964, 26.7.3 and 26.7.4.
+/// Returns P(|T| <= t) of Student's t with `degrees` >= 1 degrees of freedom, for t >= 0, by exact
+/// finite sums: Abramowitz and Stegun, 1964, 26.7.3 and 26.7.4.
 double student_t_within(double t, int degrees);
 
 /// Returns the t with P(|T| <= t) = `level`, 0 < level < 1.

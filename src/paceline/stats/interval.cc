@@ -71,7 +71,7 @@ Interval positive_over_runs(const std::vector<double>& values, double level) {
              : interval_over_runs(values, level);
 }
 
-// Returns the interval of the center of values that are symmetric about this center.
+// Returns the interval of the center of values whose distribution is symmetric.
 Interval symmetric_interval(const std::vector<double>& values, double level) {
   const auto interval = signed_rank_interval(values, level);
   return interval && values.size() >= kFewestRunsForOrder

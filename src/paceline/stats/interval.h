@@ -20,7 +20,7 @@ struct Interval {
   bool operator==(const Interval&) const = default;
 };
 
-/// The source of variation that an interval describes.
+/// The source of the variation that an interval covers.
 enum class IntervalBasis : std::uint8_t {
   kWithinRun,  // the steps inside the runs: the interval says nothing about another run
   kRuns        // repeated runs: the interval predicts the value of one more run

@@ -12,7 +12,7 @@
 namespace paceline::stats {
 namespace {
 
-constexpr double kSmallestError = 0.005;  // relative; smaller errors count as this
+constexpr double kSmallestError = 0.005;  // relative error; smaller errors count as this
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 struct Segment {
@@ -59,7 +59,7 @@ Segment fit_segment(std::span<const SizedTime> points) {
   return {line, squared_error(points, line)};
 }
 
-// The best cuts of the sorted points into 1, 2, ... segments.
+// The best ways to cut the sorted points into 1, 2, ... segments.
 class Segmentations {
  public:
   Segmentations(std::span<const SizedTime> points, const LineFitOptions& options)
@@ -103,7 +103,7 @@ class Segmentations {
     const std::size_t last = k == 0 ? 0 : (end > least_ ? end - least_ : 0);
     for (std::size_t begin = first; begin <= last; ++begin) {
       const double before = k == 0 ? 0 : best_[k - 1][begin].error;
-      // All points of one size belong to the same piece.
+      // A cut may not separate points of one size.
       const bool splits_a_size =
           begin > 0 && begin < end && points_[begin - 1].bytes == points_[begin].bytes;
       if (before == kInfinity || splits_a_size || begin >= end) {

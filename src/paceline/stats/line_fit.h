@@ -12,7 +12,7 @@ struct SizedTime {
   double seconds = 0;
 };
 
-/// t = alpha + beta * bytes for sizes from `from_bytes` on.
+/// One piece of the alpha-beta model: t = alpha + beta * bytes for sizes from `from_bytes` on.
 struct LinePiece {
   double from_bytes = 0;
   double alpha_s = 0;
@@ -26,7 +26,7 @@ struct LineFit {
 
 struct LineFitOptions {
   int max_pieces = 4;
-  int points_per_piece = 3;  // at least this number
+  int points_per_piece = 3;  // at least this number of points in a piece
 };
 
 /// Fits the piecewise alpha-beta model of some points, whose sizes may be in any order.

@@ -7,8 +7,8 @@ namespace paceline::stats {
 /// 64, to 1e-6: Harter, Biometrika 48, 1961, doi:10.1093/biomet/48.1-2.151.
 double normal_order_statistic(int k, int n);
 
-/// Returns the mean of the largest order statistic: the expected delay of the slowest of n, in
-/// standard deviations.
+/// Returns the expected largest of n standard normal delays: the delay of the slowest of n ranks,
+/// in standard deviations.
 inline double slowest_delay_sd(int n) { return normal_order_statistic(n, n); }
 
 }  // namespace paceline::stats

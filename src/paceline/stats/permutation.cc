@@ -33,8 +33,8 @@ double choose(std::size_t n, std::size_t k) {
   return std::round(result);
 }
 
-// The values minus their block's mean, block by block, and all quantities that are equal for all
-// arrangements.
+// The values of the runs minus the mean of their block, block by block, and all quantities that are
+// equal for all arrangements of labels.
 class CenteredDesign {
  public:
   explicit CenteredDesign(std::span<const LabeledRun> units)
@@ -80,7 +80,7 @@ class CenteredDesign {
   void add(std::span<const LabeledRun> units, const Block& block) {
     const std::size_t n = block.units.size();
     if (block.tests == 0 || block.tests == n) {
-      return;  // there is only one arrangement
+      return;  // the block has only one arrangement
     }
     const auto size = static_cast<double>(n);
     const auto tests = static_cast<double>(block.tests);
@@ -111,12 +111,12 @@ class CenteredDesign {
   std::size_t cases_;
   std::vector<double> centered_;
   std::vector<double> variance_;
-  std::vector<double> seen_;  // by case: observed sum over the test units
+  std::vector<double> seen_;  // for each case: observed sum over the test runs
   std::vector<std::pair<std::size_t, std::size_t>> starts_;
   double arrangements_ = 1;
 };
 
-// Counts the arrangements whose statistic is at least the observed one.
+// Counts the arrangements of labels whose statistic is at least the observed one.
 class ExceedanceCounter {
  public:
   explicit ExceedanceCounter(const CenteredDesign& design)
@@ -131,7 +131,7 @@ class ExceedanceCounter {
                      [&](std::size_t a, std::size_t b) { return seen_[a] < seen_[b]; });
   }
 
-  /// Counts one arrangement, given its sums over the test units.
+  /// Counts one arrangement of labels, given the sums of the values of its test runs.
   void take(std::span<const double> sums) {
     z_.assign(sums.begin(), sums.end());
     design_.standardize(z_);
@@ -170,7 +170,7 @@ class ExceedanceCounter {
   std::vector<double> z_;
 };
 
-// Enumerates all arrangements, unit by unit.
+// Enumerates all arrangements of labels, run by run.
 class Enumeration {
  public:
   Enumeration(const CenteredDesign& design, ExceedanceCounter& tally)
@@ -204,7 +204,7 @@ class Enumeration {
   std::vector<std::vector<double>> sums_;  // [unit]: sums over the test units before this unit
 };
 
-// Chooses the test units of each block at random (Knuth's algorithm S).
+// Chooses the test runs of each block at random (Knuth's algorithm S).
 void draw(const CenteredDesign& design, Random random, std::vector<double>& sums) {
   std::fill(sums.begin(), sums.end(), 0);
   std::size_t tests = 0;

@@ -11,12 +11,12 @@
 
 namespace paceline::stats {
 
-/// The value of a case for which a run gave no value.
+/// The element of LabeledRun::values for a case that the run has not measured.
 inline constexpr double kNoValue = std::numeric_limits<double>::quiet_NaN();
 
 /// One run on one side of a comparison, with the value that it gave for each case.
 struct LabeledRun {
-  std::size_t block = 0;         // runs of one block were taken next to each other
+  std::size_t block = 0;         // runs with equal numbers were taken next to each other
   bool test = false;             // true: the test side; false: the base side
   std::vector<double> values{};  // by case: the run's median (or its logarithm), or kNoValue
 };
@@ -30,10 +30,10 @@ struct PermutationOptions {
 };
 
 struct PermutationResult {
-  std::vector<double> p;            // by case: two-sided, for the case by itself
-  std::vector<double> corrected_p;  // by case: corrected for testing all cases
+  std::vector<double> p;            // for each case: two-sided p of the case by itself
+  std::vector<double> corrected_p;  // for each case: p corrected for testing all cases
   bool exact = true;                // whether every arrangement was evaluated
-  double arrangements = 1;          // number of arrangements
+  double arrangements = 1;          // number of arrangements of the labels
 };
 
 /// Tests whether the test runs differ from the base runs, by exchanging labels.  Without a

@@ -28,7 +28,7 @@ std::vector<double> list_of(const VectorXd& vector) {
   return {vector.data(), vector.data() + vector.size()};
 }
 
-/// The fit with every unknown divided by its prior, so that all priors are 1.
+/// The fit with every unknown divided by its prior's standard deviation, so that all priors are 1.
 class ScaledProblem {
  public:
   ScaledProblem(const Residuals& residuals, const std::vector<double>& prior)
@@ -77,7 +77,8 @@ MatrixXd normal_matrix(const MatrixXd& jacobian) {
   return jacobian.transpose() * jacobian + MatrixXd::Identity(jacobian.cols(), jacobian.cols());
 }
 
-/// Removes from the step the unknowns at their upper ends that would grow.
+/// Fixes those unknowns for this step that are at their upper bounds and would grow, by removing
+/// them from the equations.
 void keep_at_ends(const VectorXd& at, const VectorXd& most, MatrixXd& normal, VectorXd& slope) {
   for (Eigen::Index k = 0; k < at.size(); ++k) {
     if (at[k] >= most[k] && slope[k] < 0) {

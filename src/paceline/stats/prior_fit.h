@@ -7,12 +7,12 @@
 namespace paceline::stats {
 
 /// A model of measurements as a function of its unknowns.  Returns (computed - measured) of each
-/// measurement, divided by the standard deviation of its error.
+// the fitted values of the unknowns
 using Residuals = std::function<std::vector<double>(const std::vector<double>& unknowns)>;
 
 struct PriorFit {
   std::vector<double> at;                         // the unknowns
-  std::vector<std::vector<double>> covariance{};  // of the unknowns
+  std::vector<std::vector<double>> covariance{};  // covariance of the unknowns' errors
   /// [k][i]: the change of unknown k when measurement i grows by one standard deviation of its
   /// error.
   std::vector<std::vector<double>> influence{};

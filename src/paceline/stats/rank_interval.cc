@@ -46,7 +46,7 @@ std::optional<Interval> interval_between(std::vector<double> values, std::size_t
 }  // namespace
 
 std::size_t signed_rank_order(std::size_t n, double level) {
-  // Each rank is positive with probability 1/2, independently.
+  // Under the null hypothesis each rank is positive with probability 1/2, independently.
   std::vector<double> probability{1};
   for (std::size_t rank = 1; rank <= n; ++rank) {
     std::vector<double> next(probability.size() + rank, 0);

@@ -45,10 +45,10 @@ enum class SequentialEnd : std::uint8_t {
   kUnchanged  // the interval lies between `low` and `high`
 };
 
-/// The statement about the mean of logarithms of ratios that a sequence is to prove.
+/// The claim about the mean of logarithms of ratios at which a sequence of differences ends.
 struct SequentialGoal {
-  double threshold = 0;      // a change counts only beyond this fraction
-  double low = 0, high = 0;  // logarithms between which nothing has changed
+  double threshold = 0;      // a change beyond this fraction counts; smaller ones do not
+  double low = 0, high = 0;  // logarithms of ratios between which a change counts as none
   double significance = 0.05;
 };
 

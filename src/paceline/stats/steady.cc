@@ -13,10 +13,12 @@
 namespace paceline::stats {
 namespace {
 
-// The least number of samples in a segment.  A series shorter than two segments is not cut.
+// The smallest number of samples on either side of a cut.  A series of fewer than twice as many is
+// not cut.
 constexpr std::size_t kShortest = 4;
 
-// Returns mid-ranks minus their mean.  They sum to zero, and U_k is -2 times their sum up to k.
+// Returns the mid-ranks of the samples minus their mean.  They sum to zero, and U_k (see steady.h)
+// is -2 times their sum up to k.
 std::vector<double> centered_ranks(std::span<const double> samples) {
   const std::size_t n = samples.size();
   std::vector<std::size_t> order(n);
@@ -104,7 +106,7 @@ double relative_shift(double from, double to) {
   return std::abs(from - to) / std::max(std::abs(to), 1e-300);
 }
 
-// Searches for the last change of the level.
+// Searches a series of step times for the last change of its level.
 class LastChange {
  public:
   LastChange(std::span<const double> samples, const SteadyOptions& options)
@@ -136,7 +138,7 @@ class LastChange {
     std::vector<double> shuffled(ranks.begin(), ranks.end());
     const auto total = static_cast<double>(options_.permutations + 1);
     const double allowed = options_.significance * total;
-    double as_high = 1;  // the series itself is one of its permutations
+    double as_high = 1;  // number of permutations as high; the series itself is one
     for (std::size_t i = 0; i < options_.permutations; ++i) {
       if (as_high > allowed) {
         return false;

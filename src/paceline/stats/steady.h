@@ -9,7 +9,7 @@
 namespace paceline::stats {
 
 struct SteadyOptions {
-  double significance = 0.001;  // of one change point
+  double significance = 0.001;  // the largest probability at which a cut counts as a change
   double least_shift = 0.01;    // a relative change of the median below this is ignored
   std::size_t permutations = 1999;
   std::uint64_t seed = 0;

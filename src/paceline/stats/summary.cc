@@ -18,7 +18,7 @@ constexpr double kSecondsPerNs = 1e-9;
 
 double seconds(std::int64_t ns) { return static_cast<double>(ns) * kSecondsPerNs; }
 
-// Returns the number of steps that every rank with samples has.
+// Returns the number of steps that all ranks with samples have in common.
 std::size_t common_steps(RankSteps ranks) {
   std::size_t fewest = 0;
   for (const auto& steps : ranks) {
@@ -50,7 +50,8 @@ std::vector<double> longest_rank_seconds(RankSteps ranks, std::size_t count) {
   return longest;
 }
 
-// One run: the examples that it processed, its duration, and the steps to resample.
+// One run: the number of examples that it processed, its wall time, and the steps that the
+// bootstrap resamples.
 struct MeasuredWindow {
   explicit MeasuredWindow(const RunWindow& window)
       : step_s(longest_rank_seconds(window.step_ns, common_steps(window.step_ns))),
@@ -70,8 +71,8 @@ struct MeasuredWindow {
   double scale = 1;
 };
 
-/// Rates of resampled steps, and the number of independent blocks they come from; empty if a run
-/// has too few steps.
+/// Rates of resampled steps in examples/s, and the number of independent blocks of steps behind
+/// them; empty if a run has too few steps.
 struct DrawnRates {
   std::vector<double> rates;
   std::size_t blocks = 0;
@@ -114,7 +115,8 @@ std::optional<Interval> rate_within_runs(const std::vector<MeasuredWindow>& wind
   return percentile_interval(std::move(drawn.rates), expanded_level(options.level, drawn.blocks));
 }
 
-/// Returns nothing if there are no rates, or if steps of an imported record take no time.
+/// Returns the interval of the ratio of two rates.  Returns nothing if there are no rates, or if
+/// steps of an imported record take no time.
 std::optional<Interval> ratio_within_runs(DrawnRates top, const DrawnRates& bottom, double level) {
   if (top.rates.empty() || bottom.rates.empty()) {
     return std::nullopt;

@@ -26,15 +26,15 @@ struct Percentiles {
   double p95 = 0;
 };
 
-/// Returns nothing if there are no samples.
+/// Returns the percentiles of the samples; nothing if there are none.
 std::optional<Percentiles> percentiles(std::span<const double> samples);
 
 /// One case, summarized over its runs.  Times are in seconds.
 struct StepSummary {
   std::size_t runs = 0;
-  std::size_t steps = 0;    // in all runs together
+  std::size_t steps = 0;    // number of steps of all runs together
   Estimate median;          // the estimate of median_of_runs()
-  Percentiles percentiles;  // of the steps of all runs
+  Percentiles percentiles;  // percentiles over the steps of all runs
 };
 
 /// `runs` holds the step times of each run, of the slowest rank (slowest_rank_seconds()).  Returns
@@ -61,7 +61,7 @@ std::optional<Estimate> aggregate_rate(std::span<const RunWindow> windows,
 /// One case of a scaling experiment.
 struct ScalingCase {
   std::span<const RunWindow> windows{};  // one per run
-  double ranks = 1;                      // ranks that process examples
+  double ranks = 1;                      // number of ranks that process examples
 };
 
 /// Returns the rate per rank of `test` over that of `base`, with rates as in `aggregate_rate`; 1 is

@@ -14,9 +14,9 @@ namespace {
 ///   extra memory, rank             none; gathered: P S of the model
 ///   guarantee                      exact: every rank has the same sum
 ///
-/// The reduction is a sum.  The update divides it by the number of ranks, so the reduced value
-/// itself can be checked exactly.  A world of one rank exchanges nothing.  Patarasuk and Yuan, JPDC
-/// 2009, doi:10.1016/j.jpdc.2008.09.002.
+/// The reduction is a sum. The update divides it by the number of ranks, so tests can check the
+/// reduced value exactly. A world of one rank exchanges nothing. Patarasuk and Yuan, JPDC 2009,
+/// doi:10.1016/j.jpdc.2008.09.002.
 class AllReduce final : public ExchangeRule {
  public:
   ExchangeTraits traits(const PlanInput& input) const override {

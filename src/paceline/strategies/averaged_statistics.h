@@ -15,8 +15,8 @@ inline constexpr std::string_view kStatistics = "statistics";
 /// The largest number of steps from one average of the statistics to the next.
 inline constexpr Step kLongestStatisticsInterval = 500;
 
-/// Averages the statistics that forward passes keep of their inputs, which are the running means
-/// and variances of batch norm, in addition to a strategy for the parameters.
+/// Averages the running means and variances of batch norm, which forward passes update. This is
+/// added to a strategy for the parameters.
 ///
 ///   rounds                     1 in every H-th step, in parallel with backward
 ///   bytes sent, rank and step  2 (P-1)/P S / H, S = bytes of the statistics

@@ -40,8 +40,8 @@ class AdaptWithCombine final : public UpdateRule {
 
   void finish(const Bucket&, StrategyProgram&) const override {}
 
-  /// Finishes the average here and not in finish(), because a schedule may call start() and
-  /// finish() with parts that are smaller than the buckets of compute().
+  /// Finishes the average in apply() and not in finish(): a schedule may call start() and finish()
+  /// with parts that are smaller than the buckets for which compute() started the exchange.
   void apply(const Bucket& bucket, StrategyProgram& program) const override {
     for (const Bucket& mine : buckets_in(bucket, program)) {
       program.finish_average(mine.values);

@@ -9,8 +9,8 @@
 
 namespace paceline::strategies {
 
-/// The buckets that c10d::compute_bucket_assignment_by_size makes of dense parameters of one type
-/// on one device.
+/// Divides the parameters into the buckets that c10d::compute_bucket_assignment_by_size makes for
+/// dense parameters of one type on one device.
 ///
 /// Tensors are added in `order`.  A bucket closes when its bytes reach the current limit after a
 /// tensor was added.  Each closed bucket advances to the next limit; the last limit stays.
@@ -30,7 +30,7 @@ Groups module_groups(const ModelShape& model);
 /// Returns one bucket that covers all of `buckets`, which must be adjacent and in order.
 Bucket join(const std::vector<Bucket>& buckets);
 
-/// A bucket's index and the first module whose forward pass reads one of its parameters.
+/// A bucket, and the first module whose forward pass reads one of its parameters;
 /// buckets_by_first_read() sorts the buckets by that module.
 struct BucketFirstRead {
   std::size_t bucket = 0;

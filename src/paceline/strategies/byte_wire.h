@@ -7,8 +7,9 @@
 
 namespace paceline::strategies {
 
-/// The buffers of a codec that encodes a slice into bytes (the slice's form), which every rank then
-/// gathers.  One buffer holds the forms of this rank, another one the forms of all ranks.
+/// The buffers of a codec that encodes each slice into bytes. The encoded bytes of a slice are
+/// called its form; every rank gathers the forms of all ranks. One buffer holds the forms of this
+/// rank, another one the forms of all ranks.
 ///
 /// The values are divided into pieces of 64 bytes, and every slice consists of whole pieces.  The
 /// buffer reserves a fixed number of encoded bytes for each piece, and the form of a slice begins
@@ -22,10 +23,10 @@ class ByteFormBuffers {
 
   void add_buffer(SetupBuilder& builder) const;
 
-  /// Adds the buffer for the forms of all ranks.
+  /// Adds the buffer into which a rank gathers the forms of all ranks.
   void add_gathered(SetupBuilder& builder) const;
 
-  /// The wire form of `slice`, which is `bytes` long.
+  /// Returns the wire form of `slice`: the `bytes` encoded bytes that represent it.
   WireSlice wire_slice(const Slice& slice, Elements bytes, const Program& program) const;
 
  private:

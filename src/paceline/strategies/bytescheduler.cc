@@ -126,8 +126,8 @@ class ByteScheduler final : public ScheduleRule {
     return ordered;
   }
 
-  /// Returns the credit in bytes of gradients.  `share` is the number of bytes that count against
-  /// the credit for each byte of a gradient.
+  /// Converts the credit to bytes of gradients. `share` is the number of encoded bytes that count
+  /// against the credit for each byte of a gradient.
   std::int64_t credit_in_gradient_bytes(double share) const {
     constexpr double kMostBytes = 1e18;
     return static_cast<std::int64_t>(std::min(static_cast<double>(credit_) / share, kMostBytes));

@@ -30,7 +30,7 @@ Slice inbox(std::size_t neighbor, const Slice& form, const Program& program) {
   return same_range_in(inbox_name(neighbor, of), form, program);
 }
 
-/// The excess of the row's sum over 1; 0 if it is only a rounding error.
+/// Returns by how much the row's sum exceeds 1; 0 if the excess is only a rounding error.
 double row_sum_excess(const MixingRow& row) {
   constexpr double kRounding = 1e-12;  // the tolerance of imbalance_text_of()
   double excess = row.self - 1;

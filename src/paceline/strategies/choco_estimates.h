@@ -74,7 +74,7 @@ class ChocoEstimates {
 
   std::string_view who_;
   std::unique_ptr<CodecRule> codec_;
-  double gamma_;  // 0 stands for Contraction::gamma()
+  double gamma_;  // 0: Contraction::gamma() is used
 };
 
 /// Returns the ChocoEstimates of an exchange that averages with a codec; nullopt without a codec.

@@ -30,8 +30,8 @@ bool matches_request(const cluster::LinkFit& fit, const TimesRequest& asked) {
          equal_or_empty(fit.device, asked.device) && has_placement_of(fit, asked);
 }
 
-// Returns the number of conditions that the fit states.  The usable fit with the most conditions is
-// used.
+// Returns how many conditions (engine, device, placement) the fit states. Of several usable fits,
+// the one with the most conditions is used.
 int condition_count(const cluster::LinkFit& fit) {
   return (fit.engine.empty() ? 0 : 1) + (fit.device.empty() ? 0 : 1) +
          (fit.ranks_per_host.empty() ? 0 : 1);

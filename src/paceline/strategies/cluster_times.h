@@ -11,7 +11,7 @@
 
 namespace paceline::strategies {
 
-/// The engine, device and placement of a job whose communication times are wanted.
+/// The job for which communication times are looked up: its engine, device and placement.
 struct TimesRequest {
   std::string engine;  // an engine's name: gloo, nccl
   std::string device;  // a kind of device: cpu or cuda
@@ -20,7 +20,7 @@ struct TimesRequest {
   std::vector<int> ranks_per_host{};                        // in rank order; empty: any placement
 };
 
-/// The communication times that a cluster file has for such a job.
+/// The communication times that a cluster file has for a job.
 struct ClusterTimes {
   AlphaBeta model;      // operations without a fit have no time
   std::string missing;  // message that says why the file has no times; empty: it has some

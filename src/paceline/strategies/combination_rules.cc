@@ -26,8 +26,8 @@ std::vector<std::string_view> names_of(std::span<const Row<Part>> rows, const Ha
   return names;
 }
 
-/// Returns the part of an error message that says what a codec with this combination needs of an
-/// exchange, and what the given exchange does instead.
+/// Returns the end of an error message: what the codec needs of an exchange, and what the chosen
+/// exchange does instead.
 std::string_view codec_need_text(Combination how, const ExchangeRule& exchange) {
   switch (how) {
     case Combination::kUncuttableSum:
@@ -81,7 +81,7 @@ bool can_combine(const RowInfo& update, const RowInfo& exchange) {
          (!exchange.prepared || update.prepared) && (!exchange.late || update.late);
 }
 
-/// Throws UsageError unless the exchange has what the update rule needs.
+/// Throws UsageError unless the exchange provides what the update rule needs (RowInfo::need).
 void check_need(const RowInfo& update, const RowInfo& exchange) {
   if (fulfills_need(exchange, update.need)) {
     return;
@@ -92,8 +92,8 @@ void check_need(const RowInfo& update, const RowInfo& exchange) {
                                update.because, exchange.name, fmt::join(able, " or ")));
 }
 
-// Returns the names of the compressing codecs that have a contraction; if `cuts`, without those
-// that need whole tensors.
+// Returns the names of the codecs that may compress parameters because they have a contraction. If
+// the exchange cuts tensors (`cuts`), codecs that need whole tensors are left out.
 std::string contracting_codecs_text(bool cuts) {
   return fmt::format("{}", fmt::join(names_of(codecs(),
                                               [cuts](const auto& row) {

@@ -89,8 +89,8 @@ class ComposedPlanner final : public Planner {
     return transfer_time(input, {*exchange_, *codec_});
   }
 
-  /// The schedule's buckets.  A world of one rank exchanges nothing, so a schedule that cuts by
-  /// times makes one bucket there.
+  /// Returns the schedule's buckets. With one rank nothing is exchanged, so a schedule that chooses
+  /// buckets by transfer times makes one bucket.
   Groups groups_of(const PlanInput& input) const {
     return input.world == 1 && schedule_->needs_times() ? one_group(input.model)
                                                         : schedule_->groups(input, times(input));

@@ -15,8 +15,8 @@ namespace {
 
 constexpr auto kBuckets = "reducer_buckets";
 
-/// The plan of the ops that PyTorch's c10d::Reducer performs itself in a step.  The plan serves to
-/// predict their costs and to compare them.
+/// Describes the ops that PyTorch's c10d::Reducer performs itself in a step. Nothing executes this
+/// plan; it serves to predict costs and to compare the Reducer with other strategies.
 ///
 /// The gradients of a bucket, divided by the world's size, are copied into memory of the Reducer,
 /// and the bucket is summed over the ranks.  When backward has ended, the means are copied back;

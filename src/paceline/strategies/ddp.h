@@ -10,10 +10,10 @@
 
 namespace paceline::strategies {
 
-/// The performer of the plan's ops that PyTorch's Reducer carries out.
+/// The owner (Op) of the plan's ops that PyTorch's Reducer issues itself.
 inline constexpr std::string_view kReducer = "c10d.reducer";
 
-/// The bucket size limits of the Reducer, in bytes.
+/// The sizes, in bytes, at which the Reducer closes a bucket.
 struct BucketCaps {
   std::int64_t first = 0;  // of the first bucket; PyTorch: 1 MiB, or `cap` if the user gave one
   std::int64_t cap = 0;    // of all other buckets

@@ -25,7 +25,7 @@ class DecentLam final : public EarlyUpdate {
 
   bool divides_by_rate() const override { return true; }
 
-  /// The memory of the gradients holds y, and later d.
+  /// The buffer of the gradients first holds y, and later d of the formulas above.
   void start(const Bucket& bucket, StrategyProgram& program) const override {
     const Slice& y = bucket.gradients;
     program.kernel("multiply", {{y}, {rate(program)}}, {{y}});

@@ -46,8 +46,8 @@ class Diloco final : public PeriodicRule {
     check_options();
   }
 
-  /// The variant encodes which fragment, or none, starts its exchange in the step, and which one
-  /// ends it.
+  /// The variant encodes two things: which fragment starts its exchange in the step, and which one
+  /// ends it; each may be none.
   Variant variants() const override { return (fragments_ + 1) * (fragments_ + 1); }
   Variant variant(Step step) const override {
     return (fragment_at(step + delay_) + 1) * (fragments_ + 1) + fragment_at(step) + 1;

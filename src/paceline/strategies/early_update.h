@@ -32,10 +32,10 @@ class EarlyUpdate : public UpdateRule {
 /// The buffer that holds the parameters as they were at the start of the interval.
 inline constexpr std::string_view kAnchor = "anchor";
 
-/// Every rank applies its own gradients in every step.  The ranks exchange in the last step of each
-/// interval of `every` steps, in which program.turn() is 1.  A derived rule overrides send(),
-/// finish() and apply() to say what is exchanged and how it is used; this class averages the
-/// parameters.
+/// A rule under which every rank applies its own gradients in every step, and ranks exchange only
+/// in the last step of each interval of `every` steps, in which program.turn() is 1. A derived rule
+/// overrides send(), finish() and apply() to say what is exchanged and how it is used; this class
+/// averages the parameters.
 class PeriodicRule : public EarlyUpdate {
  public:
   /// Reads the option `every`.  Throws UsageError that names the rule unless it is from 1 to

@@ -48,7 +48,8 @@ class EfSign final : public CodecRule {
                    tensor_borders_in(slice, program));
   }
 
-  /// The share for normally distributed values: (|x|_1)^2 / (n |x|_2^2), which is 2 / pi.
+  /// The `share` of the contraction for normally distributed values: (|x|_1)^2 / (n |x|_2^2), which
+  /// is 2 / pi.
   std::optional<Contraction> contraction(const ModelShape&) const override {
     return Contraction{.share = 2 / std::numbers::pi, .can_overshoot = true};
   }

@@ -29,7 +29,7 @@ inline constexpr BufferPair kRowGradients{kLookupGradients, "served_gradients"};
 /// The role and the buffers of one rank in a job with embedding tables.
 class EmbeddingRank {
  public:
-  /// If `served` is false, no rank holds rows.
+  /// `served`: whether servers hold rows; if false, no rank does.
   EmbeddingRank(const EmbeddingJob& job, Rank rank, bool served);
 
   bool trains() const { return rank_ < job_.trainers; }
@@ -43,13 +43,14 @@ class EmbeddingRank {
   /// The slice of `what` that this trainer sends to `server` or receives from it.
   Slice slice_for_server(const Setup& setup, const BufferPair& what, Rank server) const;
 
-  /// The slice of `what` that this server receives from `trainer` or sends to it.  Data of a rank
-  /// for itself has one copy, in the trainer's buffer.
+  /// The slice of `what` that this server receives from `trainer` or sends to it. If the rank is
+  /// server and trainer in one, its data for itself is only in the trainer's buffer.
   Slice slice_for_trainer(const Setup& setup, const BufferPair& what, Rank trainer) const;
 
  private:
-  /// The number of rows that a message typically carries.  The trainer's buffer uses the mean over
-  /// the servers, and the server's buffer uses the number for this server.
+  /// The number of rows that a message typically carries, by which buffers of varying length are
+  /// costed. For the trainer's buffer it is the mean over the servers, for the server's buffer the
+  /// number of that server.
   struct TypicalRows {
     Elements of_trainer = 0, of_server = 0;
   };
@@ -63,7 +64,7 @@ class EmbeddingRank {
   bool served_;
 };
 
-/// The memory of one rank's plan, in bytes.
+/// The memory, in bytes, of the buffers in one rank's plan.
 struct PlanMemory {
   std::int64_t rows = 0;   // of table rows, with their optimizer state and dense gradients
   std::int64_t other = 0;  // all other buffers

@@ -212,8 +212,9 @@ Elements TableMap::most_rows_per_server() const {
   return most;
 }
 
-/// The probability that a step looks up an id which each lookup draws with probability `share`: the
-/// mean of 1 - (1 - share)^n over the possible numbers n of lookups.
+/// Returns the probability that a step looks up a given id at least once, if each lookup draws this
+/// id with probability `share`: the mean of 1 - (1 - share)^n over the possible numbers n of
+/// lookups.
 double TableMap::distinct(double share) const {
   if (share >= 1) {
     return 1;

@@ -67,15 +67,15 @@ struct EmbeddingJob {
 
   Rank ranks() const { return colocated ? trainers : trainers + servers + 1; }
   Rank first_server() const { return colocated ? 0 : trainers; }
-  /// The number of optimizer state values of a row.
+  /// The number of values that the optimizer keeps for each row.
   Elements optimizer_values_per_row() const {
     return rule == RowRule::kSgd ? 0 : rule == RowRule::kAdagrad ? dim : 1;
   }
   Elements width() const { return tables * dim; }  // of one example's pooled values
 };
 
-/// Returns one sentence that says why tables with this placement cannot be looked up as the job
-/// asks; empty if they can.  Sizes are not checked.
+/// Returns one sentence that says why this placement does not allow the lookups that the job asks
+/// for; empty if it does. Sizes are not checked.
 std::string_view placement_conflict_message(const EmbeddingJob& job);
 
 /// Throws UsageError for sizes or a placement that make no valid job.
@@ -96,7 +96,7 @@ struct RowLocation {
   Elements row = 0;
 };
 
-/// Maps rows to servers.
+/// Computes on which server, and where there, each row of the tables lies.
 class TableMap {
  public:
   explicit TableMap(const EmbeddingJob& job);

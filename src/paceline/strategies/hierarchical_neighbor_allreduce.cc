@@ -159,7 +159,7 @@ class HierarchicalNeighborAllreduce final : public ExchangeRule {
   std::unique_ptr<const Topology> graph(const Hosts& all) const {
     return topology_.on({all.count, 1});
   }
-  /// The row of this rank's host in the mixing matrix.
+  /// Returns the row of this rank's host in the mixing matrix of hosts.
   const MixingRow& mixing(const Hosts& all, Program& program) const {
     return program.derived<MixingRow>(
         [&] { return graph(all)->mixing(all.host_of(program.input().rank), program.phase()); });
@@ -180,8 +180,9 @@ class HierarchicalNeighborAllreduce final : public ExchangeRule {
   static Rank place(const Hosts& all, const Program& program) {
     return all.local_rank_of(program.input().rank);
   }
-  /// The buffer of this rank's shard.  The values stay unchanged until the average replaces them.
-  /// With a codec the shard has its own offset in a buffer as large as the values.
+  /// Returns the slice that holds this rank's shard of `wire`. It is separate from the values,
+  /// which stay unchanged until the average replaces them. With a codec the shard has its own
+  /// offset in a buffer as large as the values.
   Slice own_share(const Slice& wire, const Hosts& all, const Program& program) const {
     const Elements count = wire.count / pieces(all);
     return {buffer_named(program.setup(), kShare),
@@ -189,8 +190,8 @@ class HierarchicalNeighborAllreduce final : public ExchangeRule {
             count};
   }
 
-  /// Appends the average.  The exchanged slices are sums over the ranks of a host, so the weights
-  /// are divided by L.
+  /// Appends the weighted average with the neighbors. The exchanged slices are sums over the L
+  /// ranks of a host, so the weights are divided by L.
   void mix(const Slice& own, const Slice& mean, const Hosts& all, Program& program) const {
     const MixingRow& hosts = mixing(all, program);
     program.kernel("linear", Neighbors::operands(hosts, own, program), {{mean}},

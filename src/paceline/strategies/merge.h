@@ -24,7 +24,7 @@ struct ReadyTensor {
 /// schedule, if there is no profile.
 std::vector<ReadyTensor> tensors_of(const PlanInput& input, std::string_view schedule);
 
-/// The groups of parameters in ready order, where `sizes` has the number of tensors of each.
+/// Returns the groups of parameters in ready order; `sizes[i]` is the number of tensors of group i.
 Groups groups_of_sizes(const ModelShape& model, const std::vector<std::size_t>& sizes);
 
 /// Returns the number of tensors of each bucket by the greedy rule of Shi et al. 2019, for any

@@ -41,7 +41,7 @@ bool better(const PredictedCut& left, const PredictedCut& right) {
          std::tuple(right.step, right.end, right.sizes.size());
 }
 
-/// Remembers the best of the cuts that it has tried.
+/// Predicts the steps of the cuts that are tried, and keeps the best cut.
 class Search {
  public:
   Search(const StepTimings& step, const TransferTime& time) : step_(step), time_(time) {}
@@ -80,9 +80,9 @@ Cuts closing_at(const StepTimings& step, std::int64_t threshold) {
   return cuts;
 }
 
-/// Tries these cuts: one bucket per tensor; buckets of 2^k bytes, up to one bucket of all tensors;
-/// the cut of the greedy rule; and the best cuts under the assumption that transfers run one by one
-/// with none, a part, or all of the start-up time.
+/// Tries some simple cuts: one bucket per tensor; buckets of 2^k bytes, up to one bucket of all
+/// tensors; the cut of the greedy rule; and the best cuts under the assumption that transfers run
+/// one by one with none, a part, or all of the start-up time.
 void try_simple(const StepTimings& step, const TransferTime& time, Search& search) {
   std::int64_t total = 0;
   std::vector<ReadyTensor> ready;
@@ -102,7 +102,7 @@ void try_simple(const StepTimings& step, const TransferTime& time, Search& searc
   }
 }
 
-/// The cuts that differ from `cuts` in a bucket border inserted or removed at `place`, or moved
+/// Returns the cuts that differ from `cuts` in one border: inserted or removed at `place`, or moved
 /// between `place` and the next position.
 std::vector<Cuts> changes_at(const Cuts& cuts, std::size_t place) {
   std::vector<Cuts> changes(1, cuts);

@@ -47,14 +47,15 @@ class Neighbors {
   static void exchange(const MixingRow& mixing, const Slice& wire, CommunicatorId on,
                        Program& program);
 
-  /// The operands of an average: `wire`, then the received slice of every neighbor.
+  /// Returns the operands of the kernel that averages: `wire`, then the received slice of every
+  /// neighbor.
   static std::vector<Access> operands(const MixingRow& mixing, const Slice& wire,
                                       const Program& program);
 
-  /// The weights of these operands, each divided by `divisor`.
+  /// Returns the weights of these operands in the average, each divided by `divisor`.
   static std::vector<double> weights(const MixingRow& mixing, Rank divisor = 1);
 
-  /// The predicted time of all messages of a slice, one after the other.
+  /// Returns the predicted time of a slice's messages to all neighbors, sent one after the other.
   Picoseconds time(const PlanInput& input, std::int64_t bytes) const;
 
  private:

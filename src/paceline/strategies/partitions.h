@@ -14,15 +14,15 @@ namespace paceline::strategies {
 /// size of the plan and the time to make it grow with their number.
 inline constexpr std::int64_t kMostPartitions = 20'000;
 
-/// The length limit of a partition, from the option partition-mb.
+/// The length limit of a partition, which the option partition-mb states in MiB.
 class PartitionLimit {
  public:
   /// `row` names the strategy part that has the option, for messages.
   PartitionLimit(std::string_view row, const Options& options);
 
-  /// Returns the number of elements of the longest partition, a multiple of `step` and at least
-  /// `step`.  Each element counts as `size` bytes.  Throws UsageError if this limit cuts `buckets`
-  /// into more than kMostPartitions partitions and into more than there are buckets.
+  /// Converts the limit to a number of elements that is a multiple of `step`, and at least `step`.
+  /// Each element counts as `size` bytes. Throws UsageError if this limit cuts `buckets` into more
+  /// than kMostPartitions partitions and into more than there are buckets.
   Elements longest(const std::vector<Bucket>& buckets, Elements step, double size) const;
 
  private:

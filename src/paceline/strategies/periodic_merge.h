@@ -41,11 +41,12 @@ struct StepTimings {
 /// schedule, if there is no profile.
 StepTimings step_tensors_of(const PlanInput& input, std::string_view schedule);
 
-/// A cut of the ready order into buckets, and the predicted step.
+/// A division of the ready order into buckets (a cut), with the step time that it is predicted to
+/// have.
 struct PredictedCut {
   std::vector<std::size_t> sizes;  // number of tensors per bucket, in ready order
   Picoseconds step = 0;
-  Picoseconds end = 0;    // of communication, from the start of backward
+  Picoseconds end = 0;    // end of communication, counted from the start of backward
   bool is_least = false;  // whether no cut makes a shorter step
 };
 
@@ -80,7 +81,7 @@ PredictedCut best_concurrent(const StepTimings& step, const TransferTime& time);
 
 inline constexpr std::size_t kTriedTensors = 12;
 
-/// Describes the cut in one line for the user.
+/// Describes the cut in one line, which `paceline` shows as the planner's remark.
 std::string remark_on(const PredictedCut& merge);
 
 }  // namespace paceline::strategies

@@ -22,7 +22,7 @@ class PeriodicGlobalAveraging final : public PeriodicRule {
  public:
   explicit PeriodicGlobalAveraging(const Options& options) : PeriodicRule("pga", options) {}
 
-  /// Ranks exchange with neighbors in every step.
+  /// Ranks exchange in every step, so the exchange number is that of the step.
   Step exchange_number_in(Step step) const override { return step; }
 
   void extend(const ExchangeRule&, SetupBuilder& builder) const override {

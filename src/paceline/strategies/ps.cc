@@ -51,7 +51,8 @@ class ParameterServer final : public ExchangeRule {
             .hosts = serving_.local == 1 ? 0 : roles.hosts.count};
   }
 
-  /// A merge needs the parts of all workers at the server, but hosts that sum first send only sums.
+  /// A codec whose forms must be merged needs the forms of all workers at the server. If hosts sum
+  /// first, the server receives only sums of hosts and cannot merge.
   bool combines(Combination how) const override {
     return how == Combination::kSum || (how == Combination::kMerge && serving_.local == 1);
   }
@@ -117,8 +118,8 @@ class ParameterServer final : public ExchangeRule {
   }
 
  private:
-  /// Makes the ops from `first` on wait for the bucket's last gradient: no part of a bucket is sent
-  /// before, even if the bucket is cut into partitions.
+  /// Makes the ops from `first` on wait for the last gradient of the slice's bucket, so that no
+  /// partition of a bucket is sent before all its gradients are final.
   static void wait_for_whole_bucket(const Slice& slice, OpIndex first, Program& program) {
     const Bucket& bucket = program.buckets()[program.bucket_at(slice.begin)];
     const auto last = program.last_backward(bucket);
@@ -151,7 +152,7 @@ class ParameterServer final : public ExchangeRule {
             part.count / packed};
   }
 
-  /// The messages of a server that answer a pull.
+  /// Returns the messages by which a server sends the sum to the workers that pull it.
   static std::vector<Message> to_workers(const Slice& wire, const PartitionShard& piece,
                                          const ServerRoles& roles, Rank server) {
     std::vector<Message> sends;

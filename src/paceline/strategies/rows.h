@@ -13,7 +13,7 @@ namespace paceline::strategies {
 
 class Options;  // strategies/strategy.h
 
-/// The communicator of all ranks that carries gradients.
+/// The name of the communicator of all ranks over which gradients are sent.
 inline constexpr const char* kGradientCommunicator = "grad";
 
 template <class Part>

@@ -38,7 +38,8 @@ struct WireFormat {
   Elements packed = 1;       // number of values that one sent element encodes
   Combination combination = Combination::kSum;
   std::string_view merge{};  // kMerge: the kernel that reads all forms and writes one
-  bool summed = true;        // decode() gives the sum over the ranks; else the final result
+  bool summed = true;        // whether decode() gives the sum over the ranks; if not, it gives the
+                             // final result
 };
 
 /// The wire form of a slice, and the buffers that hold it.
@@ -48,7 +49,7 @@ struct WireSlice {
   Slice mine;      // the form of this rank; with kSum and kMerge also the result
   Slice all{};     // kGather: the forms of all ranks in rank order; kPairs: that of the peer
   Rank peer = -1;  // kPairs: the other rank of the pair
-  /// Where an exchange of shards leaves this rank's shard, if not in `mine`.
+  /// The slice in which an exchange of shards leaves this rank's shard, if that is not `mine`.
   std::optional<Slice> kept{};
 };
 
@@ -85,8 +86,8 @@ class CodecRule {
   /// kGather: adds the buffers of WireSlice::all.  Without this call they do not exist.
   virtual void add_gathered(SetupBuilder& /*builder*/) const {}
 
-  /// A bound on the error with which one rank's change of parameters is encoded if the codec has no
-  /// state of earlier changes.  nullopt, for any model, if the form does not approximate its
+  /// A bound on the error with which the codec encodes the change of one rank's parameters, without
+  /// state of earlier changes. nullopt, for any model, if the decoded form does not approximate the
   /// values.
   virtual std::optional<Contraction> contraction(const ModelShape& /*model*/) const {
     return std::nullopt;
@@ -102,7 +103,7 @@ class CodecRule {
                            Program& program) const;
 };
 
-/// The properties of an exchange on one rank.
+/// What a schedule and an update rule must know about an exchange on one rank.
 struct ExchangeTraits {
   Rank shards = 1;     // shards per bucket, which is padded to a multiple of this
   double divisor = 1;  // the result divided by this is the mean
@@ -111,7 +112,7 @@ struct ExchangeTraits {
   Rank training_ranks = std::numeric_limits<Rank>::max();
   Symmetry symmetry{};  // as Planner::symmetry
   Step period = 1;      // number of steps after which the exchange's programs repeat
-  Rank hosts = 0;       // number of hosts whose ranks sum among themselves first; 0: none do
+  Rank hosts = 0;       // number of hosts whose ranks first sum among themselves; 0: no host does
   /// The number of the shard that start() leaves on this rank, summed over all ranks, and that
   /// finish() sends to the other ranks; empty if the exchange leaves no shard.
   std::optional<Rank> own_shard{};
@@ -192,14 +193,14 @@ class StrategyProgram : public Program {
   /// Appends the kernels of ExchangeRule::prepare, in worlds of several ranks.
   void prepare_exchange(const Slice& values);
 
-  /// Appends all rounds of the exchange up to the sending half of the last round.
+  /// Appends the rounds of the exchange, up to and including the start of the last round.
   void start_exchange(const Slice& slice);
 
   /// Appends the rest of the exchange, after which `slice` holds the result.
   void finish_exchange(const Slice& slice);
 
-  /// The divisor of the result: the quotient is the mean of the ranks, or the result that the codec
-  /// makes instead of it.
+  /// The number by which the result must be divided to get the mean over the ranks, or the result
+  /// that the codec gives instead of the mean.
   double divisor() const;
 
   /// As finish_exchange(), and appends the kernel that divides a sum by divisor().
@@ -209,7 +210,8 @@ class StrategyProgram : public Program {
   ExchangeWithCodec transfer_;
 };
 
-/// Decides what is exchanged, gradients or parameters, and how the result is applied.
+/// Decides what the ranks exchange, gradients or parameters, and how the parameters are updated
+/// from the result.
 class UpdateRule {
  public:
   virtual ~UpdateRule() = default;
@@ -223,7 +225,8 @@ class UpdateRule {
   /// topology with a period uses this number as its step.
   virtual Step exchange_number_in(Step step) const { return step; }
 
-  /// The number of steps after which variant() repeats and exchange_number_in() has advanced.
+  /// The number of steps after which variant() repeats. In each such interval exchange_number_in()
+  /// advances at least once.
   virtual Step interval() const { return 1; }
 
   /// The symmetry of the plans under an exchange with these traits, as Planner::symmetry: the part
@@ -244,8 +247,8 @@ class UpdateRule {
   /// Whether the rule divides by the learning rate, which must then be above 0.
   virtual bool divides_by_rate() const { return false; }
 
-  /// Whether finish() updates the parameters, as other rules do in start() or apply().  Where
-  /// gradients are clipped, such a finish() waits for all gradients.
+  /// Whether finish() updates the parameters; other rules do so in start() or apply(). If gradients
+  /// are clipped, such a finish() waits for all gradients.
   virtual bool updates_in_finish() const { return false; }
 
   /// Called where gradients are clipped, before the delayed updates.  `finishing` has all buckets
@@ -253,8 +256,8 @@ class UpdateRule {
   /// Program::clip.
   virtual void clip(const std::vector<Bucket>& /*finishing*/, StrategyProgram& /*program*/) const {}
 
-  /// Appends the local work after the bucket's exchange has finished.  A schedule may apply several
-  /// buckets, or all, as one.  The default is nothing.
+  /// Appends the work on this rank after the bucket's exchange has finished, such as the update. A
+  /// schedule may apply several buckets, or all, as one. The default is nothing.
   virtual void apply(const Bucket& /*bucket*/, StrategyProgram& /*program*/) const {}
 };
 
@@ -274,10 +277,11 @@ class PlanWriter {
   /// order, because they depend on the gradients of all buckets.
   void apply(const Bucket& bucket, std::int32_t priority = 0);
 
-  /// Starts, finishes and applies every bucket by itself.
+  /// Starts, finishes and applies the exchange of every bucket, one bucket after the other.
   void synchronize();
 
-  /// Appends the delayed updates.  Called once, after the schedule.
+  /// Appends the updates that apply() has delayed. Called once, after the schedule has written its
+  /// ops.
   void apply_delayed_updates();
 
   const StrategyProgram& program() const { return program_; }
@@ -297,7 +301,8 @@ class PlanWriter {
   std::vector<DelayedUpdate> delayed_updates_;  // the delayed updates
 };
 
-/// The order in which the communicators of a schedule issue, and their credit.
+/// The order in which a schedule's communicators issue ops, and the limit of bytes in flight
+/// (credit).
 struct IssuePolicy {
   IssueOrder order = IssueOrder::kProgram;
   std::int64_t credit_bytes = std::numeric_limits<std::int64_t>::max();
@@ -313,8 +318,8 @@ std::vector<double> tensor_borders_in(const Slice& slice, const Program& program
 /// The slice of `buffer` that has the same range as `slice`.
 Slice same_range_in(std::string_view buffer, const Slice& slice, const Program& program);
 
-/// The slice for the copies of `mine` from all ranks, in a buffer that CodecRule::add_gathered
-/// adds; empty if it added none.
+/// Returns the slice in which the copies of `mine` from all ranks lie one after the other, in a
+/// buffer that CodecRule::add_gathered adds; empty if it added none.
 Slice gathered_slice_in(std::string_view buffer, const Slice& mine, const Program& program);
 
 /// The schedule's buckets that lie in `bucket`, which may be a join of several.
@@ -340,7 +345,7 @@ class ScheduleRule {
     writer.synchronize();
   }
 
-  /// As Planner::remark.
+  /// A line for users about the schedule's choices, as Planner::remark.
   virtual std::string remark(const PlanInput& /*input*/, const TransferTime& /*time*/) const {
     return {};
   }

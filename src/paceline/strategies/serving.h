@@ -25,7 +25,7 @@ enum class Assignment : std::uint8_t {
 /// Returns the assignment that the option's word names: round-robin, hash or size.
 Assignment assignment(std::string_view word);
 
-/// The options of `ps`.
+/// The options of the exchange `ps`, the parameter servers.
 struct ServingOptions {
   Rank servers = 0;  // 0: as many servers as workers
   bool colocated = true;
@@ -38,8 +38,9 @@ struct ServerRoles {
   Rank workers = 1, servers = 1, first_server = 0;
   Hosts hosts;  // the hosts of the workers
 
-  /// The number of copies of a piece that a server has to receive.  Where every rank is alone on
-  /// its host and is also a server, this is one less, since the server already has its own copy.
+  /// Returns the number of copies of a partition that a server receives. If every rank is alone on
+  /// its host and is also a server, this is one less than the number of workers, since the server
+  /// already has its own copy.
   Rank copies() const;
 
   /// Whether sums are pushed to servers; they are not if colocated workers sum on one host.
@@ -60,7 +61,8 @@ struct Partition {
   Elements inbox = 0;
 };
 
-/// The shard of a partition that the workers with the local rank `place` send.
+/// The part of a partition that workers push and pull if the ranks of a host sum first: that of the
+/// workers with local rank `place`.
 struct PartitionShard {
   Elements begin = 0, count = 0;
   Elements inbox = 0;
@@ -70,7 +72,7 @@ struct PartitionShard {
 /// All partitions, in the order of the layout.  The first call for a program makes them.
 const std::vector<Partition>& all_partitions(const ServingOptions& serving, Program& program);
 
-/// The parts of partitions that lie in the slice.
+/// Returns the parts of all partitions that lie in the slice, each with its server.
 std::vector<Partition> partitions_of(const ServingOptions& serving, const Slice& slice,
                                      Program& program);
 

@@ -131,13 +131,14 @@ class ShardedEmbeddings final : public Planner {
 
   bool replicated() const { return job_.placement == TablePlacement::kReplicated; }
 
-  /// Whether the server answers the trainer's lookups.
+  /// Whether this server sends rows to this trainer; with replicas, each trainer asks only one
+  /// server.
   bool answers(Rank server, Rank trainer) const {
     return holds_rows(server) && (!replicated() || server == trainer % job_.servers);
   }
 
-  /// The servers that hold rows, or with `answering` those that send rows to the trainer; without
-  /// the trainer itself.
+  /// Returns the servers that hold rows, without the trainer itself. With `answering`, returns only
+  /// those that answer the trainer's lookups.
   std::vector<Rank> servers_of(Rank trainer, bool answering) const {
     std::vector<Rank> servers;
     for (Rank server = 0; server < job_.servers; ++server) {
@@ -221,8 +222,8 @@ class ShardedEmbeddings final : public Planner {
                      messages(program, kRowGradients, servers_of(program.input().rank, false)), {});
   }
 
-  /// The messages of a serving rank to or from all other trainers, or with `answering` only those
-  /// whose lookups it answers.
+  /// Returns the messages of a server to or from all other trainers; with `answering`, only to or
+  /// from those whose lookups it answers.
   std::vector<Message> served_messages(const Program& program, const BufferPair& what,
                                        bool answering) const {
     const EmbeddingRank me = self(program.input());
@@ -311,8 +312,8 @@ class ShardedEmbeddings final : public Planner {
     }
   }
 
-  /// A lookup precedes the updates of its step, so missing the updates of K steps is a slack of K +
-  /// 1. The first step has no slack, because it draws the rows.
+  /// A lookup of step t precedes the updates of step t, so missing the updates of K steps is a
+  /// slack of K + 1. The first step has no slack, because it draws the rows.
   Step slack_in(Variant variant) const {
     return job_.staleness == 0 || variant == 0 ? 0 : job_.staleness + 1;
   }

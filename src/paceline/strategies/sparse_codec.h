@@ -39,7 +39,7 @@ class SparseCodec : public CodecRule {
 
   double density() const { return density_; }
 
-  /// Adds buffers for `copies` selections of all buckets.
+  /// Adds buffers for the values and indices of `copies` selections of all buckets.
   void add_selection(std::string_view name, SetupBuilder& builder, Elements copies = 1) const;
 
   /// The selection of `slice`, in the buffers of this name.
@@ -50,8 +50,8 @@ class SparseCodec : public CodecRule {
                                          const Selection& all, const Program& program,
                                          Rank peer = -1) const;
 
-  /// Appends the kernel that selects from the slice and its residual; `numbers` are the numeric
-  /// arguments of the kernel.
+  /// Appends the kernel that selects values from the sum of the slice and its residual; `numbers`
+  /// are the numeric arguments of the kernel.
   static void select(std::string_view kernel, const Slice& slice, const Selection& selected,
                      Program& program, std::vector<double> numbers = {});
 

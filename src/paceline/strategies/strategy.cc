@@ -121,7 +121,8 @@ bool is_part(const Part& part, const Choice<T>& choice) {
          });
 }
 
-/// Returns "+name:options"; empty for a default row without options.
+/// Returns "+name:options" for a part of the strategy's text; empty for a default part without
+/// options.
 template <class T>
 std::string tail_text(std::span<const Row<T>> rows, std::string_view partner,
                       const Choice<T>& choice) {

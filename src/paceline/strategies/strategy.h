@@ -38,7 +38,7 @@ enum class Guarantee : std::uint8_t {
 /// The largest size that a strategy option may have, in MiB.
 inline constexpr double kMostMebibytes = 1e6;
 
-/// How an option's text is read.
+/// The kind of value that an option has; it determines how its text is parsed.
 enum class OptionKind : std::uint8_t {
   kMebibytes,
   kCount,     // an integer of at least 0
@@ -56,16 +56,17 @@ struct OptionInfo {
   std::string_view summary;
   OptionKind kind = OptionKind::kMebibytes;
   std::span<const std::string_view> words{};
-  /// The option is left out of the strategy's text if it has its default, so that records made
-  /// before the option existed keep their key.
+  /// If true, the strategy's text omits the option when it has its default. Records made before the
+  /// option existed therefore keep the same key.
   bool implied = false;
   bool positive = false;  // the option is a number, and 0 is rejected
-  /// With a value other than the default, the ranks' parameters are not equal after any step.
+  /// If true, any value other than the default makes the ranks' parameters unequal after every
+  /// step.
   bool apart = false;
   bool of_codec = false;  // an option of an exchange that has an effect only with a codec
 };
 
-/// What an update rule needs of its exchange.
+/// What an update rule requires of the exchange with which it is combined.
 enum class ExchangeNeed : std::uint8_t {
   kAny,
   kNeighbors,  // an average with neighbors
@@ -91,31 +92,33 @@ struct RowInfo {
   /// For an exchange: the default schedule.  Empty: the first row of its table.
   std::string_view schedule{};
 
-  /// An exchange: it averages parameters with neighbors.  An update rule: it exchanges parameters,
-  /// not gradients.
+  /// Of an exchange: whether it averages parameters with neighbors. Of an update rule: whether it
+  /// exchanges parameters instead of gradients.
   bool parameters = false;
 
-  /// An exchange: it sums in two halves, between which each rank has a shard.
+  /// Only for an exchange: whether it sums in two halves, between which each rank has its shard of
+  /// the sum.
   bool shards = false;
 
-  /// An update rule: what it needs of its exchange, and the reason, as a predicate for messages.
+  /// Only for an update rule: what it needs of its exchange (`need`), and the reason as a clause of
+  /// the error message (`because`).
   ExchangeNeed need = ExchangeNeed::kAny;
   std::string_view because{};
 
-  /// An exchange: its input must be values that prepare() has changed before the update.  An update
-  /// rule: it calls prepare() before the update.
+  /// Of an exchange: whether the values it sends must first be changed by prepare(). Of an update
+  /// rule: whether it calls prepare() before the update.
   bool prepared = false;
 
-  /// An exchange: it averages the values that have arrived, which may be late.  An update rule: it
-  /// accepts such averages.
+  /// Of an exchange: whether it averages whatever values have arrived, which may be old. Of an
+  /// update rule: whether it accepts such averages.
   bool late = false;
 
-  /// An update rule that sends parameters: it accepts averages in which a codec compresses the
-  /// changes.
+  /// Only for an update rule that sends parameters: whether it accepts averages in which a codec
+  /// compresses the changes of the parameters.
   bool coded = false;
 };
 
-/// The options of a part, KEY=VALUE, as written.
+/// The options of a part as KEY=VALUE pairs, as the user wrote them.
 using OptionTexts = std::vector<std::pair<std::string, std::string>>;
 
 /// The options of a row with all defaults filled in, in the row's order.
@@ -148,7 +151,8 @@ class Options {
 
 template <class Part>
 struct Row : RowInfo {
-  std::unique_ptr<Part> (*make)(const Options&) = nullptr;  // null: an external command performs it
+  std::unique_ptr<Part> (*make)(const Options&) = nullptr;  // null: an external program trains,
+                                                            // without a planner
 
   /// Makes an exchange of parameters in which a codec compresses the changes.  Null: the row has no
   /// such variant.
@@ -168,10 +172,10 @@ struct AxisInfo {
   std::vector<RowInfo> rows;
 };
 
-/// The rows of all tables, for printing.
+/// Returns the rows of all tables by axis, for `paceline list` and the documentation.
 std::vector<AxisInfo> strategy_axes();
 
-/// The defaults that do not come from the tables.
+/// Defaults of options that come from other flags, not from the tables.
 struct StrategyDefaults {
   double bucket_mb = 25;  // in MiB, from --bucket-mb
 };
@@ -197,7 +201,7 @@ struct StrategySpec {
   Choice<CodecRule> codec;
   Choice<UpdateRule> update;
 
-  /// Whether a command outside Paceline performs the strategy, which then has no planner.
+  /// Whether an external program trains in place of Paceline, so that the strategy has no planner.
   bool external() const;
 
   /// The guarantee of the first part that has one.  A periodic update rule makes all ranks equal
@@ -241,7 +245,7 @@ void check_combination(const StrategySpec& spec);
 /// Whether the strategy's planner needs a profile and an alpha-beta model.
 bool needs_times(const StrategySpec& spec);
 
-/// Whether the codec compresses parameters, not gradients.
+/// Whether the strategy's codec compresses parameters; otherwise it compresses gradients.
 bool compresses_parameters(const StrategySpec& spec);
 
 /// Whether the strategy's update rule divides by the learning rate.

@@ -7,7 +7,8 @@
 namespace paceline::strategies {
 namespace {
 
-/// A number of layers for which no strategy has fewer kinds of buckets than for a larger number.
+/// The number of layers of the network by which periods are determined. With so many layers every
+/// strategy has all its kinds of buckets.
 constexpr int kLayers = 8;
 
 /// The strategy with one bucket per tensor.  The schedule does not change the steps in which ranks

@@ -59,7 +59,7 @@ constexpr auto kWholeStrategies = std::to_array<Row<Planner>>({
       .file = "python/paceline/adapters/torch_variants.py"},
      nullptr},
     {{.name = "external",
-      .summary = "a program outside trains: --framework, --command",
+      .summary = "an external program trains: --framework, --command",
       .file = "python/paceline/adapters/adapters.toml"},
      nullptr},
 });

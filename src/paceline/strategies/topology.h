@@ -51,8 +51,8 @@ class Topology {
   /// The largest number of nodes that `node` receives from in one step.
   virtual std::size_t degree(Rank node) const;
 
-  /// Rotating the nodes by a multiple of this number leaves the graph unchanged; 0: no rotation
-  /// does.
+  /// Rotating the nodes by a multiple of this number leaves the graph unchanged. 0: every rotation
+  /// changes it.
   virtual Rank block() const { return 0; }
 
   /// Describes the first row or column of W that does not sum to 1, with its sum; empty if all sum
@@ -68,7 +68,7 @@ class Topology {
 /// and its receivers, a_ij = 1 / (1 + receivers of j).  Columns sum to 1; rows need not.
 std::unique_ptr<const Topology> with_push_sum_weights(std::unique_ptr<const Topology> graph);
 
-/// The largest degree of any node.
+/// Returns the largest number of neighbors that any node receives from in one step.
 std::size_t largest_degree(const Topology& topology, Rank nodes);
 
 /// Describes the first two nodes that do not receive from each other with equal weights in this

@@ -14,7 +14,7 @@
 namespace paceline::strategies {
 namespace {
 
-/// The mixing matrix of the step multiplied by `matrix`.
+/// Returns the mixing matrix of the step, multiplied by `matrix`.
 Matrix after_mixing_step(const Topology& topology, Step step, const Matrix& matrix) {
   Matrix product(matrix.rows(), matrix.cols());
   for (Eigen::Index node = 0; node < matrix.rows(); ++node) {

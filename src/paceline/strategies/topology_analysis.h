@@ -30,15 +30,16 @@ double distance_to_mean(const Matrix& matrix);
 double second_eigenvalue(const Matrix& matrix);
 
 /// The smallest number of steps, counted from step 0, after which all nodes have the mean except
-/// for rounding: in the last of these steps the distance to the mean shrinks by more than a factor
-/// of 1e9. nullopt if that happens in none of `most_steps` steps.
+/// for rounding errors. It is recognized by the last of these steps, in which the distance to the
+/// mean shrinks by more than a factor of 1e9. nullopt if that happens in none of `most_steps`
+/// steps.
 std::optional<Step> steps_to_consensus(const Topology& topology, Rank nodes, Step most_steps);
 
 /// Describes the first row or column that does not sum to 1 within 1e-12, with its sum; empty if
 /// all do.
 std::string imbalance_text_of(const Matrix& matrix);
 
-/// Counts of the messages of one step.
+/// How many messages the nodes of a graph send in one step.
 struct TopologyTraffic {
   int messages = 0;       // sent by all nodes together
   int between_hosts = 0;  // messages to a node on another host

@@ -15,8 +15,8 @@
 namespace paceline::strategies {
 namespace {
 
-/// One encoded part of a slice.  `share` is its size divided by that of the slice, and `how` says
-/// how the ranks' parts are combined.
+/// One encoded part of a slice. `share` is its size relative to the slice, and `how` says how the
+/// parts of all ranks are combined.
 struct WireFormSize {
   double share = 1;
   Combination how = Combination::kSum;

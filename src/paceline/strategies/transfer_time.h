@@ -54,9 +54,8 @@ class TransferTime {
 /// such model.  The parts of `transfer` must outlive it.
 TransferTime transfer_time(const PlanInput& input, const ExchangeWithCodec& transfer);
 
-/// Returns the ratio of the payload that counts against the credit to the bytes of a slice.  The
-/// payload is that of the codec's forms in all rounds; where forms are gathered, those of all ranks
-/// count.
+/// Returns how many bytes count against the credit for each byte of a slice. These are the encoded
+/// bytes of all rounds; if the forms are gathered, those of all ranks count.
 double payload_bytes_per_slice_byte(const PlanInput& input, const ExchangeWithCodec& transfer);
 
 }  // namespace paceline::strategies

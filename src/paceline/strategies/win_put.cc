@@ -12,8 +12,8 @@ namespace {
 
 constexpr auto kWinPut = "win-put";
 constexpr auto kWindowCommunicator = "windows";
-/// The largest age, in steps, that a neighbor's newest value may have.  It limits nothing in
-/// practice, because a rank that runs ahead waits for a free slot before.
+/// The largest age, in steps, that a neighbor's newest value may have. The limit is never reached
+/// in practice, because a rank that runs ahead waits for a free slot before.
 constexpr Step kMaxAgeSteps = 64;
 constexpr Step kMostSlots = 16;
 

@@ -36,7 +36,7 @@ class ShardedUpdate : public UpdateRule {
     return kept.block == exchange.shards ? kept : Symmetry{};
   }
 
-  /// Reduces the optimizer's state to this rank's shards.
+  /// Shards the optimizer's state: this rank keeps only the state of its own shards.
   void extend(const ExchangeRule& exchange, SetupBuilder& builder) const override {
     const PlanInput& input = builder.input();
     if (input.loss_scaling) {
@@ -60,7 +60,8 @@ class ShardedUpdate : public UpdateRule {
                     program.input().world == 1 ? 1 : traits.shards);
   }
 
-  /// Clips this rank's shards of the summed gradients by the norm over the shards of all ranks.
+  /// Clips this rank's shards of the summed gradients so that the norm over the shards of all ranks
+  /// is within the limit.
   static void clip_shards(const std::vector<Access>& gradients, StrategyProgram& program) {
     const PlanInput& input = program.input();
     if (input.world > 1) {
@@ -206,9 +207,9 @@ class Zero2 final : public ShardedUpdate {
     program.kernel("linear", {}, {{bucket.gradients}});
   }
 
-  /// Appends the half of the exchange that sums one micro-batch over the ranks.  The sum of the
-  /// first micro-batch is written to this rank's shard; a later sum stays in the bucket and is
-  /// added to it.
+  /// Appends the first half of the exchange, which sums one micro-batch over the ranks. The sum of
+  /// the first micro-batch is written to this rank's shard; the sum of a later one stays in the
+  /// bucket and is added to the shard.
   static void sum(const Bucket& bucket, int micro, StrategyProgram& program) {
     const Slice kept = own_sum(bucket, program);
     for (WireSlice wire_slice :

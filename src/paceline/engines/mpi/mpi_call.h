@@ -18,7 +18,7 @@
 
 namespace paceline::engines::mpi {
 
-/// The MPI calls of one operation.
+/// The MPI requests of one operation, which is split where MPI cannot count its elements.
 class Requests {
  public:
   Requests(MPI_Comm comm, std::int64_t most, std::string what)
@@ -33,8 +33,8 @@ class Requests {
     check(call(&all_.back()), what_);
   }
 
-  /// Calls call(first element, elements, request) for pieces that MPI can count, each of at most
-  /// `longest` elements.
+  /// Calls call(first element, number of elements, request) for each piece of an operation. A piece
+  /// is small enough for MPI's integer counts and has at most `longest` elements.
   template <class MpiCall>
   void add_pieces(std::int64_t count, const MpiCall& call,
                   std::int64_t longest = std::numeric_limits<int>::max()) {
@@ -55,16 +55,17 @@ class Requests {
   std::vector<MPI_Request> all_;
 };
 
-/// The description of an operation to start.
+/// Describes an operation that is to be started on MPI.
 struct Call {
   c10d::OpType type = c10d::OpType::UNKNOWN;
   const char* name = "";
   std::size_t bytes = 0;
   std::chrono::milliseconds timeout = c10d::kUnsetTimeout;
   std::vector<at::Tensor> outputs{};  // results of the work
-  std::vector<at::Tensor> keeps{};    // tensors that MPI reads and writes
+  std::vector<at::Tensor> keeps{};    // input and output tensors, kept alive until MPI has finished
+                                      // with them
   std::function<void(Requests&)> issue{};
-  std::vector<std::function<void()>> finish{};  // called after the last request
+  std::vector<std::function<void()>> finish{};  // calls after the last request has ended
 };
 
 /// Returns the only tensor of a call; throws if there are several.

@@ -18,7 +18,7 @@
 namespace paceline::engines::mpi {
 namespace {
 
-// How long the other ranks may take to call MPI_Finalize.
+// How long MPI_Finalize may wait for the other ranks before this rank ends without it.
 constexpr std::chrono::seconds kFinalizeTimeout{5};
 
 #ifdef OPEN_MPI

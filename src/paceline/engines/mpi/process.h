@@ -27,7 +27,7 @@ class Communicator {
 
   MPI_Comm handle() const { return handle_; }
   const std::string& name() const { return name_; }
-  /// The largest tag of a message.
+  /// The largest tag that MPI allows for a message.
   int tag_bound() const { return tag_bound_; }
 
   /// Set by the first operation that failed; MPI cannot recover the communicator.

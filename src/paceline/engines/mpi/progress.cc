@@ -72,7 +72,8 @@ void Backoff::wait() {
 void Progress::add(Operation operation) {
   {
     const std::lock_guard lock(mutex_);
-    // `abort` may have run between the start of the requests and this call.
+    // The communicator may have failed, in `abort`, between the start of the requests and this
+    // call.
     const bool failed = operation.failed != nullptr && *operation.failed;
     if (!failed) {
       in_flight_.push_back(std::move(operation));

@@ -18,7 +18,7 @@ namespace paceline::engines::mpi {
 /// MPI requests in flight that together form one operation.
 struct Operation {
   std::vector<MPI_Request> requests;
-  std::string what;                   // "all-reduce, 400 B, on 'all'"
+  std::string what;                   // name for messages, such as "all-reduce, 400 B, on 'all'"
   std::chrono::milliseconds limit{};  // an operation that lasts longer has failed
   std::chrono::steady_clock::time_point begun = std::chrono::steady_clock::now();
   /// Set once the communicator to which the operation belongs has failed.
@@ -28,8 +28,8 @@ struct Operation {
   std::function<void(const std::exception_ptr& error)> done{};
 };
 
-/// The sleep of a thread between two tests of requests: first none, then longer and longer, 50 us
-/// at most.
+/// The sleep of a thread between two tests of MPI requests: none at first, then increasing to at
+/// most 50 us.
 class Backoff {
  public:
   void wait();

@@ -8,7 +8,7 @@
 namespace paceline::engines::mpi {
 namespace {
 
-// c10's conversions are not used here, because compilers vectorize these.
+// These conversions replace c10's, because compilers vectorize them.
 struct BFloat16Bits {
   static float to_float(std::uint16_t bits) {
     return std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16U);
@@ -28,7 +28,7 @@ struct HalfBits {
   }
 };
 
-// In maximum and minimum NaN wins, as in libtorch.
+// For maximum and minimum, the result is NaN if either operand is, as in libtorch.
 struct Sum {
   static float of(float a, float b) { return a + b; }
 };

@@ -36,8 +36,8 @@ constexpr std::size_t kWithoutTokens = 6;  // JSON elements of a module without 
 // forward order, and gradients become final in the reverse order.  (Inside a convolution or batch
 // norm, autograd finishes weight and bias at the same time, weight first.)
 
-/// The parts of a module's flops or bytes that are proportional to the number of tokens and to its
-/// square, at the network's default number of tokens.
+/// The parts of a module's flops or bytes that grow with the number of tokens and with its square.
+/// Both are given for the network's default number of tokens.
 struct TokenDependentCost {
   double linear = 0, square = 0;
 

@@ -26,7 +26,7 @@ struct LayerWork {
   int groups = 1;
 };
 
-/// The shape of a network for one input size.
+/// The shape of a network and the work of its modules, for one input size.
 struct NetworkShape {
   ModelShape model;
   std::vector<LayerWork> work{};  // by ModuleId

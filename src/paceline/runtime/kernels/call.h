@@ -13,12 +13,12 @@
 
 namespace paceline::runtime {
 
-/// One read or write of a kernel: a flat slice, or, if the gradients are not in a flat buffer, the
-/// tensors in this slice, one per parameter.
+/// The tensors of one read or write of a kernel: a single flat slice, or, if the gradients are not
+/// in a flat buffer, one tensor per parameter of the slice.
 using Operand = std::vector<at::Tensor>;
 
-/// The key of a kernel's random numbers, which makes them independent of timing.  It is equal on
-/// all ranks whose plans are equal.
+/// The key from which a kernel's random numbers are computed. They therefore do not depend on
+/// timing, and are equal on all ranks whose plans are equal.
 struct RandomKey {
   std::uint64_t seed = 0;  // the job's
   plan::Step step = 0;

@@ -92,8 +92,8 @@ class RequestedRows {
   std::vector<std::unordered_map<Elements, Elements>> places_;  // by server
 };
 
-// Finds the rows that the servers sent (or their gradients) in the tensor that holds all servers'
-// parts.
+// Finds rows, or gradients of rows, in the tensor that holds the parts of all servers one after the
+// other.
 template <class T>
 class RowsOfServers {
  public:
@@ -103,8 +103,8 @@ class RowsOfServers {
         most_(TableMap(job).most_rows_per_server()),
         dim_(job.dim) {}
 
-  // `index`: server * (largest number of rows requested from a server) + the row's index among
-  // these.
+  // Returns the row number `index`, which is server * (largest number of rows requested from one
+  // server) + (index among the rows requested from that server).
   T* row(Elements index) const {
     return first_ + index / most_ * slice_ + plan::kLengthBytes / static_cast<Elements>(sizeof(T)) +
            index % most_ * dim_;
@@ -227,7 +227,8 @@ void apply_means(const OptimizerSettings& rule, const Call& call, const Embeddin
 
 }  // namespace
 
-// A row depends on the seed, its table and its id, but not on the server that holds it.
+// The initial values of a row depend on the seed, its table and its id, but not on the server that
+// holds it.
 void run_draw_rows(const OptimizerSettings& /*rule*/, const Call& call) {
   constexpr Elements kNumbersABeat = 1 << 20;
   const auto [job, server] = strategies::decode_job(call.numbers);
@@ -255,7 +256,8 @@ void run_draw_rows(const OptimizerSettings& /*rule*/, const Call& call) {
   });
 }
 
-// Ids stay in the order of their first occurrence.
+// Draws the step's lookups and removes duplicate ids, which stay in the order of their first
+// occurrence.
 void run_deduplicate(const OptimizerSettings& /*rule*/, const Call& call) {
   const auto [job, trainer] = strategies::decode_job(call.numbers);
   const networks::LookupBatchKey key{
@@ -358,7 +360,8 @@ void run_update_rows(const OptimizerSettings& rule, const Call& call) {
   });
 }
 
-// Every rule leaves a row with gradient zero unchanged, so the bits equal those of update_rows.
+// A row whose gradient is zero stays unchanged under every rule, so this kernel gives the same bits
+// as update_rows.
 void run_update_all_rows(const OptimizerSettings& rule, const Call& call) {
   const EmbeddingJob job = strategies::decode_job(call.numbers).job;
   const at::Tensor& gradients = call.writes.back().front();

@@ -112,7 +112,7 @@ bool is_plain(const Call& call) {
 void sum_by_operations(const Call& call) {
   const at::Tensor& out = call.writes[0].front();
   const auto read = [&](std::size_t i) { return call.reads[i].front(); };
-  // Integer tensors allow only integer weights.
+  // Weights of integer tensors must be integers.
   const auto weight = [&](std::size_t i) {
     return at::isIntegralType(out.scalar_type(), /*includeBool=*/false)
                ? at::Scalar(static_cast<std::int64_t>(call.numbers[i]))

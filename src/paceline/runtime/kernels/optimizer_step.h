@@ -18,12 +18,12 @@
 #include "paceline/runtime/kernels/call.h"
 #include "paceline/runtime/kernels/table.h"
 
-// Code that the optimizers' rules share.  Each rule is written once, as a template for numbers and
-// for tensors: values w, gradients g, states s and t.
+// Code that all optimizers' rules share. Each rule is one template, which runs with numbers on CPUs
+// and with tensors on GPUs. Names: values w, gradients g, optimizer states s and t.
 
 namespace paceline::runtime {
 
-/// The operands of an update.
+/// The operands and constants with which one call updates parameters.
 struct Step {
   const OptimizerSettings& rule;
   const plan::Optimizer& row;
@@ -36,8 +36,8 @@ struct Step {
   std::optional<at::Tensor> found_inf{};  // 1 if the update is skipped
 };
 
-/// The constants that a rule uses for every element, as numbers of the type in which it computes.
-/// R: the type of the learning rate and of the weights of averages.
+/// The constants that a rule uses for every element. N is the type in which it computes, R the type
+/// of the learning rate and of the weights of averages.
 template <class N, class R = N>
 struct Constants {
   Constants(const Step& step, R learning_rate, R first_weight, R second_weight)
@@ -71,7 +71,7 @@ inline at::Tensor weight_of_average(const Step& step, std::size_t average) {
              : one;
 }
 
-/// The factors that a rule uses for every element of a tensor.
+/// The constants of a rule and the scale of one tensor's step.
 template <class R, class C>
 struct Scaled {
   const R& scale;  // 1 for rules without norms
@@ -115,7 +115,7 @@ class OpMathOperands {
   at::Tensor& s() { return numbers_[2]; }
   at::Tensor& t() { return numbers_[3]; }
 
-  /// Writes the operands back.
+  /// Rounds the operands to their own types and writes them back.
   void store() {
     for (std::size_t k = 0; k < all_.size(); ++k) {
       all_[k].copy_(numbers_[k]);
@@ -127,7 +127,8 @@ class OpMathOperands {
   std::array<at::Tensor, 4> numbers_;
 };
 
-/// Norms over all elements of a tensor.
+/// Norms over all elements of a tensor: of its values, and of the quantity that Rule::measure()
+/// returns.
 struct Norms {
   double values = 0, measured = 0;
 };
@@ -258,7 +259,7 @@ class RuleLoops {
     });
   }
 
-  // A missing state is zero.
+  // Returns element `at` of a state; a state that the optimizer does not have counts as zero.
   template <class N, class E>
   static N number(const E* state, std::int64_t at) {
     return state == nullptr ? N{0} : static_cast<N>(state[at]);

@@ -50,7 +50,8 @@ Step step_of(const OptimizerSettings& rule, const Call& call) {
   return step;
 }
 
-// PyTorch's fused kernels take the learning rate as a double on the CPU and as a float on a GPU.
+// Returns the learning rate in the type that PyTorch's fused kernels take: double on the CPU, float
+// on a GPU.
 at::Tensor learning_rate(const Step& step) {
   return step.rate.is_cpu() ? step.rate : step.rate.to(at::kFloat);
 }

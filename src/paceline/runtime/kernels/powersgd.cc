@@ -12,7 +12,8 @@
 namespace paceline::runtime {
 namespace {
 
-// A tensor of the slice, and the offsets at which its factors P (left) and Q (right) begin.
+// The part of a slice that is one tensor, viewed as a matrix, and the offsets at which its factors
+// P (left) and Q (right) begin.
 struct Matrix {
   std::int64_t begin = 0, rows = 0, columns = 0, rank = 0;
   std::int64_t left = 0, right = 0;

@@ -15,8 +15,8 @@
 namespace paceline::runtime {
 namespace {
 
-// The number of values that are coded in one loop, because compilers vectorize loops of known
-// length.
+// The number of values that one loop encodes. It is a constant because compilers vectorize loops of
+// known length.
 constexpr std::int64_t kAtOnce = 64;
 
 // Rounds values to codes: signed multiples of norm / levels, rounded up or down at random.

@@ -16,7 +16,8 @@
 namespace paceline::runtime {
 namespace {
 
-// The elements of all tensors in a slice, numbered without the padding between the tensors.
+// Numbers the elements of all tensors in a slice consecutively, without the padding between the
+// tensors.
 class TensorElements {
  public:
   // `borders`: begin and end of each tensor, in ascending order.

@@ -12,7 +12,8 @@
 namespace paceline::runtime {
 namespace {
 
-// Adds one vote to bit-sliced counters: plane i holds bit i of every counter.
+// Adds one bit to each of many counters that are stored as bit planes: plane i holds bit i of every
+// counter.
 void add(at::Tensor vote, std::vector<at::Tensor>& planes) {
   for (at::Tensor& plane : planes) {
     const at::Tensor carry = plane.bitwise_and(vote);

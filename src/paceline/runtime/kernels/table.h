@@ -14,8 +14,9 @@
 
 namespace paceline::runtime {
 
-/// The optimizer with its constants.  The learning rate is an operand of the update, except for
-/// rows of embedding tables, on whose servers no training thread sets it: see `rate_of_rows`.
+/// The optimizer with its constants. The learning rate is an operand of the update. Rows of
+/// embedding tables are the exception: no training thread sets the rate on their servers, so
+/// `rate_of_rows` gives it.
 struct OptimizerSettings {
   std::string name = "sgd";  // an optimizer of plan/optimizer.h
   double momentum = 0.9;     // only sgd

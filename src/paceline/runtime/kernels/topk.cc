@@ -29,7 +29,7 @@ Bits magnitude_key(float value) {
   return std::min(std::bit_cast<Bits>(value) & ~kSign, kInfinity);
 }
 
-// Candidates for the largest sums, in ascending order of their indices.
+// Sums that may be among the k largest, in ascending order of their indices.
 struct CandidateSums {
   std::vector<std::int32_t> places;
   std::vector<float> sums;
@@ -78,8 +78,8 @@ PACELINE_VECTOR_CLONES int add_blocks(float* __restrict sums, const float* __res
   return count;
 }
 
-// Estimates a magnitude that probably somewhat more than k of the sums reach, from a sample of sums
-// at equal distances.
+// Estimates, from a sample of the sums at equal distances, a magnitude such that probably somewhat
+// more than k of the sums are at least as large.
 Bits probable_bound(const float* sums, const float* addends, std::int64_t n, std::int64_t k) {
   constexpr std::int64_t kSample = 1 << 14;
   const std::int64_t step = std::max<std::int64_t>(1, n / kSample);
@@ -87,8 +87,8 @@ Bits probable_bound(const float* sums, const float* addends, std::int64_t n, std
   for (std::int64_t i = 0; i < n; i += step) {
     sample.push_back(magnitude_key(sums[i] + addends[i]));
   }
-  // The bound's rank in the sample is 4 standard deviations beyond the expected rank of the k-th
-  // largest.
+  // The bound has a rank in the sample that is 4 standard deviations behind the expected rank of
+  // the k-th largest sum, so that it is rarely too high.
   const double expected =
       static_cast<double>(k) / static_cast<double>(n) * static_cast<double>(sample.size());
   const auto place = std::min(std::ssize(sample) - 1,
@@ -97,7 +97,8 @@ Bits probable_bound(const float* sums, const float* addends, std::int64_t n, std
   return sample[static_cast<std::size_t>(place)];
 }
 
-// Adds the addends; returns the sums whose magnitude is at least `bound`.
+// Adds `addends` to `sums`, and returns the sums whose magnitude is at least `bound`, with their
+// indices.
 CandidateSums add_and_find(float* sums, const float* addends, std::int64_t n, std::uint32_t bound) {
   CandidateSums found;
   const auto keep = [&](std::int64_t i) {
@@ -124,7 +125,8 @@ CandidateSums add_and_find(float* sums, const float* addends, std::int64_t n, st
   return found;
 }
 
-// Takes the k largest of the candidates; of equal magnitudes those at lower indices.
+// Writes the k largest of the candidates to `taken`, and sets them to zero in `sums`. Of equal
+// magnitudes, those at lower indices are taken.
 void take(const CandidateSums& found, float* sums, const SelectedValues& taken) {
   const auto k = std::ssize(taken.places);
   std::vector<Bits> sorted;
@@ -147,8 +149,8 @@ void take(const CandidateSums& found, float* sums, const SelectedValues& taken) 
   }
 }
 
-// Finds at least the k largest.  One pass counts the sums by the high bits of their magnitude; a
-// second pass collects the candidates.
+// Returns candidates among which are the k largest sums. One pass counts the sums by the high bits
+// of their magnitude; a second pass collects the candidates.
 CandidateSums find_by_counts(const float* sums, std::int64_t n, std::int64_t k) {
   constexpr int kBits = 11;
   constexpr int kShift = 31 - kBits;
@@ -219,7 +221,7 @@ at::Tensor largest(const at::Tensor& values, std::int64_t k) {
   return taken.nonzero().view({k});
 }
 
-// Whether the loops for the CPU support the tensors of the call.
+// Whether the call's tensors have the types and the layout that the CPU loops above support.
 bool runs_on_host(const Call& call) {
   const auto plain = [](const Operand& operand, at::ScalarType type) {
     const at::Tensor& tensor = operand.front();

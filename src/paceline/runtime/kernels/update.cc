@@ -58,13 +58,13 @@ std::vector<Segment> segments_of(const OptimizerSettings& rule, const plan::Slic
   return all;
 }
 
-// Returns the part of an update's call that belongs to `group`.  A flat slice is cut into
-// `segments`; a parameter's own tensor is a view of its range in the buffer.
+// Returns the call that updates only the values of `group`. A flat slice is cut into `segments`; in
+// calls with one tensor per parameter, a parameter's tensor is a view of its range in the buffer.
 Call call_of_group(const Call& call, const std::vector<Segment>& segments, std::size_t group) {
   const Operand& values = call.reads[0];
   const bool flat = values.size() == 1 && values.front().numel() == call.written.count;
   Call part = call;
-  // The operands beyond the written ones are scalars.
+  // Operands that are read but not written are scalars, which all groups share.
   for (std::size_t i = 0; i < call.writes.size(); ++i) {
     const Operand& whole = call.reads[i];
     Operand& some = part.reads[i];
@@ -116,7 +116,7 @@ void run_count(const OptimizerSettings& /*rule*/, const Call& call) {
   }
 }
 
-// Does not wait for the device.
+// Checks the gradients without making the host wait for the device.
 void run_check(const OptimizerSettings& /*rule*/, const Call& call) {
   at::Tensor found_inf = call.writes[1].front();
   found_inf.zero_();
@@ -125,7 +125,8 @@ void run_check(const OptimizerSettings& /*rule*/, const Call& call) {
                                                  at::ones_like(found_inf));
 }
 
-// Micikevicius et al., ICLR 2018, arXiv:1710.03740, as PyTorch's GradScaler.
+// Adapts the loss scale as PyTorch's GradScaler does. Micikevicius et al., ICLR 2018,
+// arXiv:1710.03740.
 void run_rescale(const OptimizerSettings& /*rule*/, const Call& call) {
   PACELINE_CHECK_EQ(call.numbers.size(), std::size_t{3});
   at::Tensor scale = call.writes[0].front();

@@ -149,8 +149,9 @@ class SimpleBase {
     Hypercube one;    // averages over the nodes of a block
   };
 
-  /// The row of a node, in the step in which part `giver` exchanges with all parts after it: the
-  /// i-th node after the part averages with the i-th node of each of the part's blocks.
+  /// Returns the mixing row of a node in the step in which part `giver` exchanges with all parts
+  /// after it: the i-th node after the part averages with the i-th node of each of the part's
+  /// blocks.
   static MixingRow exchange_row(const Part& giver, Rank node) {
     const double weight = static_cast<double>(giver.block) / static_cast<double>(giver.left);
     const Rank tail = giver.begin + giver.blocks * giver.block;

@@ -50,7 +50,7 @@ class Circulant final : public Topology {
   std::vector<std::vector<Rank>> distances_;
 };
 
-/// The powers 1, base, base^2, ... that are below `bound`.
+/// Returns the powers 1, base, base^2, ... that are below `bound`.
 std::vector<Rank> powers_below(Rank bound, Rank base) {
   std::vector<Rank> powers;
   for (Step power = 1; power < bound; power *= base) {
