@@ -66,7 +66,7 @@ struct Lookup {
         names(ragged(ids, at::kLong)),
         found(ragged(ids * dim, at::kFloat)),
         numbers(strategies::encode_job({.rows = rows, .dim = dim}, 0)) {
-    runtime::set_length(names, ids);
+    runtime::set_ragged_length(names, ids);
     std::copy_n(wanted.const_data_ptr<std::int64_t>(), ids,
                 runtime::ragged_elements<std::int64_t>(names));
     call.reads = {{table.view({-1})}, {names}};

@@ -104,7 +104,7 @@ void bind_model(py::module_& module) {
       .def_property_readonly("strategy", &Model::strategy)
       .def_property_readonly("ready_order", &Model::ready_order)
       .def("count_from", &Model::count_from)
-      .def("wire", &wire_of)
+      .def("wire", &wire_bytes_of)
       .def("begin_forward", &Model::begin_forward)
       .def("begin_backward", &Model::begin_backward)
       .def("gradient_slot",

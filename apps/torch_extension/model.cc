@@ -269,8 +269,8 @@ at::Tensor Model::state(const std::string& parameter, const std::string& name) c
       buffers[plan::index_of(placement.buffer)].elements) {
     return {};  // this rank has a shard of the state
   }
-  return trainer_->memory().shaped(static_cast<plan::ParameterId>(place->second),
-                                   {*buffer, placement.begin, placement.count});
+  return trainer_->memory().parameter_view(static_cast<plan::ParameterId>(place->second),
+                                           {*buffer, placement.begin, placement.count});
 }
 
 at::Tensor Model::step_count() const {

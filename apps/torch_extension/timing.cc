@@ -34,7 +34,7 @@ class PythonJob final : public rank::TimedJob {
 
 }  // namespace
 
-py::dict wire_of(const Model& model, int steps) {
+py::dict wire_bytes_of(const Model& model, int steps) {
   const records::WireBytes wire = model.trainer().wire(steps);
   py::dict said;
   said["measured_bytes_per_step"] = wire.measured_per_step;

@@ -13,7 +13,7 @@ namespace paceline::extension {
 
 /// Returns the bytes of the `steps` steps after those of count_from(), in the form of the record's
 /// `wire`.
-py::dict wire_of(const Model& model, int steps);
+py::dict wire_bytes_of(const Model& model, int steps);
 
 /// Times steps with and without communication in turn, and returns these times as the lists of the
 /// record's samples. `with` and `without` are Python objects with step() and drain(). About `steps`

@@ -47,7 +47,7 @@ def rows(*paths) -> Frames:
     samples = []
     for record in _records([str(path) for path in paths]):
         samples += _samples(record, numbers.get(_case_key(record)))
-    return Frames(_equal_keys([_flat(k, one) for k, one in enumerate(cases)]), _equal_keys(samples))
+    return Frames(_with_equal_keys([_flat_case_row(k, one) for k, one in enumerate(cases)]), _with_equal_keys(samples))
 
 
 def _report(paths: list) -> list:
@@ -93,7 +93,7 @@ def _case_key(one: dict) -> str:
     return json.dumps(parts, sort_keys=True)
 
 
-def _flat(number: int, case: dict) -> dict:
+def _flat_case_row(number: int, case: dict) -> dict:
     row = {"case_id": number}
     for key, value in case.items():
         if key == "configuration":
@@ -123,7 +123,7 @@ def _samples(record: dict, number) -> list:
     return found
 
 
-def _equal_keys(found: list) -> list:
+def _with_equal_keys(found: list) -> list:
     """Gives all rows the keys that some rows have, in the order in which the keys first occur."""
     keys = dict.fromkeys(key for one in found for key in one)
     return [{key: one.get(key) for key in keys} for one in found]

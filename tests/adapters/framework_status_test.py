@@ -51,7 +51,9 @@ if how == "no-samples":
     sys.exit(0)
 for index in range(case["steps"] - (how == "wrong-count")):
     emit("step", index=index, step_ns="fast" if how == "bad-output" else 1000)
-emit("end", loss=float("nan") if how == "not-finite" else 1.5)
+turns = {{"paired_step_ns": ["fast"], "compute_only_step_ns": [1], "pair_of_step": [0]}}
+emit("end", loss=float("nan") if how == "not-finite" else 1.5,
+     **({{"in_turn": turns}} if how == "text-for-a-time" else {{}}))
 """
 
 FAILURES = {
@@ -110,6 +112,11 @@ class Statuses(unittest.TestCase):
         _, records = self.run_stub("bad-output", code=1, more=("--ranks", "2"))
         self.assertEqual(records["bad-output"]["status"], "bad-output")
         self.assertRegex(records["bad-output"]["error"], "^rank [01]: ")
+
+    def test_an_event_with_a_value_that_no_record_may_hold(self):
+        _, records = self.run_stub("text-for-a-time", code=1)
+        self.assertEqual(records["text-for-a-time"]["status"], "bad-output")
+        self.assertRegex(records["text-for-a-time"]["error"], "paired_step_ns.*fast")
 
     def test_what_it_does_not_have_is_no_failure(self):
         _, records = self.run_stub("unsupported", code=0)

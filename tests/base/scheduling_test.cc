@@ -82,8 +82,8 @@ TEST(ScopedScheduling, ThatChangesNothingLeavesTheOuterOne) {
 }
 
 TEST(ScopedScheduling, IsLeftUnchangedForLargeOperations) {
-  EXPECT_EQ(scheduling_of(kLargestScheduled, Scheduling::kBatch), Scheduling::kBatch);
-  EXPECT_EQ(scheduling_of(kLargestScheduled + 1, Scheduling::kBatch), Scheduling::kUnchanged);
+  EXPECT_EQ(scheduling_of(kLargestScheduledBytes, Scheduling::kBatch), Scheduling::kBatch);
+  EXPECT_EQ(scheduling_of(kLargestScheduledBytes + 1, Scheduling::kBatch), Scheduling::kUnchanged);
 }
 
 }  // namespace

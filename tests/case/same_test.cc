@@ -58,10 +58,10 @@ TEST(Same, LooksPastWhatMayDiffer) {
   EXPECT_TRUE(equal_except(a, b, {&Case::strategy, Part::kWindow}));
   EXPECT_TRUE(equal_in(a, b, {Part::kNetwork, &Case::bucket_mb}));
   EXPECT_FALSE(equal_in(a, b, {Part::kExchange}));
-  EXPECT_NE(key_but(a, {Part::kWindow}), key_but(b, {Part::kWindow}));
-  EXPECT_EQ(key_but(a, {Part::kWindow, Part::kExchange}),
-            key_but(b, {Part::kWindow, Part::kExchange}));
-  EXPECT_EQ(key_in(b, {Part::kWindow}), "warmup=7 steps=10 sync_each_step=false");
+  EXPECT_NE(key_without(a, {Part::kWindow}), key_without(b, {Part::kWindow}));
+  EXPECT_EQ(key_without(a, {Part::kWindow, Part::kExchange}),
+            key_without(b, {Part::kWindow, Part::kExchange}));
+  EXPECT_EQ(key_of_fields(b, {Part::kWindow}), "warmup=7 steps=10 sync_each_step=false");
 }
 
 TEST(Same, TellsWhatIsNotStatedFromItsValue) {

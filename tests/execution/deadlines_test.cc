@@ -74,7 +74,7 @@ TEST(Deadlines, FindsTheCollectiveThatIsInFlightForTooLong) {
 TEST(Deadlines, FindsTheOpOfAPerformerThatMakesNoProgress) {
   const TinyPlan tiny;
   Scheduler scheduler(tiny.input.model, tiny.setup, 0);
-  scheduler.open(0, tiny.plan_of_performer());
+  scheduler.open(0, tiny.plan_with_other_owner());
   Deadlines deadlines(nanoseconds(100), nanoseconds(0));
   EXPECT_FALSE(deadlines.find_overdue(scheduler, 500).has_value());
   deadlines.begin_step(500);

@@ -275,7 +275,7 @@ TEST_F(DispatcherTest, ATrainingThreadThatAPerformerHoldsIsReported) {
   make({.timeout = std::chrono::milliseconds(1),
         .stuck = [&](const std::exception_ptr& e) { told.set_value(e); },
         .grace = std::chrono::nanoseconds(0)});
-  dispatcher->begin_step(0, tiny.plan_of_performer());
+  dispatcher->begin_step(0, tiny.plan_with_other_owner());
   const std::string why = error_of([&] { std::rethrow_exception(told.get_future().get()); });
   EXPECT_EQ(why.find("step 0: all-reduce, 8 bytes, gradients second.weight, on grad, 2 ranks, by "
                      "another is not done after"),

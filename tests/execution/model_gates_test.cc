@@ -119,7 +119,7 @@ TEST_F(ModelGatesTest, AGateWaitsForTheUpdateOfItsParameters) {
 }
 
 TEST_F(ModelGatesTest, OpsOfAPerformerAreCompleteAtTheEndOfBackward) {
-  plan::CommPlan plan = *tiny.plan_of_performer();
+  plan::CommPlan plan = *tiny.plan_with_other_owner();
   const StepProgram performed = make_step_program(std::move(plan), tiny.input, tiny.setup);
   for (const plan::Step step : {0, 1}) {
     gates.begin_step(step, performed);

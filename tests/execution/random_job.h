@@ -136,7 +136,7 @@ class RandomJob {
              plan::Program& program) const {
     const plan::Members& members = groups_[crossing.on].members;
     const auto on = static_cast<plan::CommunicatorId>(crossing.on);
-    const auto place = members.place_of(program.input().rank);
+    const auto place = members.index_of_rank(program.input().rank);
     if (!place) {
       return;
     }

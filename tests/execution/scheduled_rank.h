@@ -132,7 +132,7 @@ class ScheduledRank {
   };
 
   const plan::Op& op(plan::OpRef ref) const { return plan_->ops[static_cast<std::size_t>(ref.op)]; }
-  std::int64_t bytes(plan::OpRef ref) const { return plan::bytes_on_credit(setup_, op(ref)); }
+  std::int64_t bytes(plan::OpRef ref) const { return plan::credit_bytes_of(setup_, op(ref)); }
   bool is_collective(plan::OpRef ref) const {
     return std::holds_alternative<plan::Collective>(op(ref).work);
   }

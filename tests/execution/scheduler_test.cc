@@ -141,15 +141,15 @@ TEST_F(SchedulerTest, ACompleteCollectiveReturnsItsCredit) {
 
 TEST_F(SchedulerTest, OpsOfAPerformerAreNotIssued) {
   Scheduler scheduler = make();
-  EXPECT_EQ(scheduler.first_pending_performer_op(), std::nullopt);
-  scheduler.open(0, tiny.plan_of_performer());
+  EXPECT_EQ(scheduler.first_pending_op_of_other_owner(), std::nullopt);
+  scheduler.open(0, tiny.plan_with_other_owner());
   compute(scheduler, 0);
   EXPECT_EQ(scheduler.take_communication(0), std::nullopt);
-  EXPECT_EQ(scheduler.first_pending_performer_op(), (OpRef{0, kReduceSecond}));
+  EXPECT_EQ(scheduler.first_pending_op_of_other_owner(), (OpRef{0, kReduceSecond}));
   scheduler.complete({0, kReduceSecond});
-  EXPECT_EQ(scheduler.first_pending_performer_op(), (OpRef{0, kReduceFirst}));
+  EXPECT_EQ(scheduler.first_pending_op_of_other_owner(), (OpRef{0, kReduceFirst}));
   scheduler.complete({0, kReduceFirst});
-  EXPECT_EQ(scheduler.first_pending_performer_op(), std::nullopt);
+  EXPECT_EQ(scheduler.first_pending_op_of_other_owner(), std::nullopt);
   EXPECT_EQ(scheduler.take_kernel(), (OpRef{0, kUpdateSecond}));
 }
 

@@ -79,7 +79,7 @@ struct TinyPlan {
   }
 
   /// The same, but other code than the executor issues the all-reduces.
-  std::shared_ptr<const plan::CommPlan> plan_of_performer() const {
+  std::shared_ptr<const plan::CommPlan> plan_with_other_owner() const {
     plan::CommPlan all = ops();
     all.ops[kReduceSecond].performer = "another";
     all.ops[kReduceFirst].performer = "another";

@@ -68,7 +68,8 @@ class ToyNetwork {
     const std::lock_guard lock(mutex_);
     const plan::Communicator& on = world_.communicator(rank, work.on);
     Parts& parts = collectives_[{work.on, on.members[0], number}];
-    parts[*on.members.place_of(rank)] = {&work, input(rank, work.in, {work.out}), std::move(done)};
+    parts[*on.members.index_of_rank(rank)] = {&work, input(rank, work.in, {work.out}),
+                                              std::move(done)};
     if (parts.size() == on.members.size()) {
       engine_.add([this, &on, &parts] { move(on, parts); });
     }

@@ -60,7 +60,7 @@ class ToyIssuer final : public execution::Issuer {
   }
 
   void start(plan::OpRef ref, const plan::Op& op, const execution::Events& before) override {
-    const Place place = take_place(ref, op);
+    const ItemRef place = take_place(ref, op);
     if (device_ == nullptr) {
       send(op, place, [this, ref] {
         if (!run_.reports_early) {
@@ -102,13 +102,13 @@ class ToyIssuer final : public execution::Issuer {
 
  private:
   /// What the peers know an op by, as of its issue.
-  struct Place {
+  struct ItemRef {
     std::size_t turn = 0;  // of a collective
     execution::MessageTags::OpTags tags;
   };
 
   /// A work in `stream`; calls `ended` when its data has moved.
-  void put(execution::Device::Stream stream, const plan::Op& op, const Place& place,
+  void put(execution::Device::Stream stream, const plan::Op& op, const ItemRef& place,
            const ToyNetwork::Done& ended) {
     device_->on(stream, [&] {
       device_->put_async(FakeDevice::Kind::kCommunication,
@@ -122,7 +122,7 @@ class ToyIssuer final : public execution::Issuer {
   }
 
   /// Calls `ended` once, after the last part.
-  void send(const plan::Op& op, const Place& place, ToyNetwork::Done ended) {
+  void send(const plan::Op& op, const ItemRef& place, ToyNetwork::Done ended) {
     const auto* exchange = std::get_if<plan::Exchange>(&op.work);
     const std::size_t messages =
         exchange == nullptr ? 1 : exchange->sends.size() + exchange->receives.size();
@@ -152,7 +152,7 @@ class ToyIssuer final : public execution::Issuer {
     end();
   }
 
-  Place take_place(plan::OpRef ref, const plan::Op& op) {
+  ItemRef take_place(plan::OpRef ref, const plan::Op& op) {
     if (const auto* collective = std::get_if<plan::Collective>(&op.work)) {
       return {.turn = network_.take_turn(rank_, collective->on), .tags = {}};
     }

@@ -9,7 +9,9 @@ namespace paceline::front {
 namespace {
 
 // Of a memory that has room for `room` samples.
-Fit fit_of(int size, int room) { return size <= room ? Fit::kFits : Fit::kTooLarge; }
+TrialOutcome fit_of(int size, int room) {
+  return size <= room ? TrialOutcome::kFits : TrialOutcome::kTooLarge;
+}
 
 TEST(BatchSearchResult, DoublesAndBisectsToAnEighth) {
   for (int room = 1; room <= 300; ++room) {
@@ -43,14 +45,14 @@ TEST(BatchSearchResult, SaysWhatItTried) {
       search_batch(1, 1 << 16, [](int size) { return fit_of(size, 6); });
   EXPECT_EQ(search.largest, 6);
   EXPECT_EQ(search.tried, "1 fits, 2 fits, 4 fits, 8 does not, 6 fits, 7 does not");
-  const auto any = [](int) { return Fit::kFits; };
+  const auto any = [](int) { return TrialOutcome::kFits; };
   EXPECT_EQ(search_batch(1, 8, any).largest, 8) << "no search without end";
   EXPECT_EQ(search_batch(1, 2, any).tried, "1 fits, 2 fits, the bound of the search");
 }
 
 TEST(BatchSearchResult, GoesOnFromASizeThatIsTooSmall) {
   const auto room_for = [](int room) {
-    return [room](int size) { return size == 1 ? Fit::kTooSmall : fit_of(size, room); };
+    return [room](int size) { return size == 1 ? TrialOutcome::kTooSmall : fit_of(size, room); };
   };
   const BatchSearchResult search = search_batch(1, 1 << 16, room_for(3));
   EXPECT_EQ(search.largest, 3);

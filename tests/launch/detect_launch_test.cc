@@ -67,7 +67,7 @@ TEST(Place, our_own_ranks_are_clients) {
                               {"WORLD_SIZE", "2"},
                               {"MASTER_ADDR", "127.0.0.1"},
                               {"MASTER_PORT", "5"},
-                              {kLaunchMarker, "17-1"}});
+                              {kLaunchVariable, "17-1"}});
   EXPECT_EQ(launch.self.launcher, "paceline");
   EXPECT_EQ(launch.job, "17-1");
   EXPECT_FALSE(tcp(launch).serve);
@@ -219,8 +219,8 @@ TEST(Place, our_launcher_names_the_host) {
                        {"LOCAL_WORLD_SIZE", "2"},
                        {"MASTER_ADDR", "10.0.0.1"},
                        {"MASTER_PORT", "29400"},
-                       {kLaunchMarker, "job"},
-                       {kLaunchHost, "b"}};
+                       {kLaunchVariable, "job"},
+                       {kLaunchHostVariable, "b"}};
   const Launch launch = detect(ours);
   EXPECT_EQ(launch.self.launcher, "paceline");
   EXPECT_EQ(launch.self.host, "b");

@@ -108,7 +108,8 @@ TEST(Explain, a_consequence_names_the_rank_whose_process_has_ended) {
 
 TEST(Explain, a_hurried_consequence_claims_no_cause) {
   const auto store = std::make_shared<MemoryStore>();
-  EXPECT_EQ(explain_failure(*store, kConsequence, kHosts, 1h, {.ends_soon = [] { return true; }}),
+  EXPECT_EQ(explain_failure(*store, kConsequence, kHosts, 1h,
+                            {.launcher_will_end_rank = [] { return true; }}),
             "rank 0 on host a: was asked to stop before it knew which other "
             "rank has failed: connection to a peer lost");
 }
@@ -155,7 +156,8 @@ TEST(AwaitCause, knows_that_a_hurried_rank_was_asked_to_stop_as_well) {
   MemoryStore store;
   post_failure(store, {1, "b", "connection to a peer lost", true, 3});
   std::jthread hurried([&] {
-    explain_failure(store, kConsequence, kHosts, 1h, {.ends_soon = [] { return true; }});
+    explain_failure(store, kConsequence, kHosts, 1h,
+                    {.launcher_will_end_rank = [] { return true; }});
   });
   EXPECT_TRUE(wait_for(store, "failure/asked/0", 10s));
   EXPECT_EQ(await_cause(store, 1, kHosts, {}, 0ms)->rank, 2);
@@ -182,7 +184,8 @@ TEST(AwaitCause, accuses_none_of_those_that_are_asked_to_stop) {
 TEST(Explain, a_hurried_rank_names_the_only_one_that_does_not_answer) {
   MemoryStore store;
   await_cause(store, 2, kHosts, {}, 0ms);
-  EXPECT_EQ(explain_failure(store, kConsequence, kHosts, 1h, {.ends_soon = [] { return true; }}),
+  EXPECT_EQ(explain_failure(store, kConsequence, kHosts, 1h,
+                            {.launcher_will_end_rank = [] { return true; }}),
             "rank 1 on host b: did not answer when all ranks were asked to stop before it began");
 }
 

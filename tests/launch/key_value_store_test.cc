@@ -71,7 +71,7 @@ TEST(PrefixStore, AWaitShowsInTheHeartbeatUntilItEnds) {
   Heartbeat heartbeat(all, 0);
   PrefixStore store(all, 0, "x/", &heartbeat, [&] {
     if (heartbeat.waited() >= milliseconds(5)) {
-      EXPECT_EQ(heartbeat.awaited(), "x/key");
+      EXPECT_EQ(heartbeat.awaited_key(), "x/key");
       heartbeat.beat_now(3, "");
       all->set("x/key", "value");
     }

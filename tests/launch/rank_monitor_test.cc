@@ -36,7 +36,8 @@ struct Guarded {
                  .rank_0_serves_store = rank_0_serves_store,
                  .timeout = timeout,
                  .grace = 50ms,
-                 .tell = [this](const FailureNotice& cause) { told = failure_message(cause); },
+                 .report_failure =
+                     [this](const FailureNotice& cause) { told = failure_message(cause); },
                  .end =
                      [this](const FailureNotice& cause, bool prints) {
                        said.set_value(prints ? failure_message(cause) : told);
@@ -204,7 +205,7 @@ TEST(RankMonitor, lets_rank_0_leave_where_all_ranks_are_asked_to_stop) {
   const auto store = std::make_shared<MemoryStore>();
   Guarded one(store, 1, 1h, false, true);
   post_stop(*store, kStopOf0);
-  std::this_thread::sleep_for(kAskedTogether + 2s);
+  std::this_thread::sleep_for(kStopRequestSpread + 2s);
   EXPECT_EQ(job_failure_cause(*store), std::nullopt);
 }
 

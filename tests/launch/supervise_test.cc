@@ -68,7 +68,7 @@ class Supervising : public ::testing::Test {
   SupervisorSignals signals_;
   MemoryStore store_;
   SuperviseOptions options_{
-      .heartbeat_timeout = 60s, .stop_grace = 5s, .failure_grace = 100ms, .notice_time = 100ms};
+      .heartbeat_timeout = 60s, .stop_grace = 5s, .failure_grace = 100ms, .notice_grace = 100ms};
   std::string mark_ = std::to_string(getpid());
   std::filesystem::path ready_ =
       std::filesystem::temp_directory_path() / ("paceline-ready-" + mark_);
@@ -161,7 +161,7 @@ TEST_F(Supervising, a_stopped_rank_is_lost) {
 }
 
 TEST_F(Supervising, consequences_are_not_blamed) {
-  options_.notice_time = 20s;  // over as soon as both have ended
+  options_.notice_grace = 20s;  // over as soon as both have ended
   post_failure(store_, {0, "h", "connection to a peer lost", true, 3});
   Heartbeat(store(), 1, 0ms).beat(12, "all-reduce, 9.4 MB");
   const auto outcome = run({"exit 3", "kill -9 $$"});
@@ -171,7 +171,7 @@ TEST_F(Supervising, consequences_are_not_blamed) {
 }
 
 TEST_F(Supervising, a_rank_that_left_early_is_to_blame) {
-  options_.notice_time = 20s;  // over as soon as both have ended
+  options_.notice_grace = 20s;  // over as soon as both have ended
   post_failure(store_, {0, "h", "connection to a peer lost", true, 3});
   const auto outcome = run({"exit 3", "exit 0"});
   EXPECT_EQ(outcome.rank, 1);

@@ -48,7 +48,7 @@ Setup frame_with(const PlanInput& input, const std::vector<std::string>& twins, 
   const Setup so_far = SetupBuilder(input, pairs(input.model), shards).finish();
   const Slice values = whole(so_far, buffer_named(so_far, kValues));
   for (const std::string& name : twins) {
-    builder.add_buffer({.name = name, .elements = values.count, .stands_for = values});
+    builder.add_buffer({.name = name, .elements = values.count, .layout_source = values});
   }
   return std::move(builder).finish();
 }

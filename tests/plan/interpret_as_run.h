@@ -39,7 +39,7 @@ class InterpreterOfRun {
       moved = false;
       for (Rank rank = 0; rank < world_.ranks(); ++rank) {
         for (std::size_t item = 0; item < world_.items(rank).size(); ++item) {
-          const PlanWorld::Place place{rank, item};
+          const PlanWorld::ItemRef place{rank, item};
           moved = (is_ready(place) && advance(place)) || moved;
         }
       }
@@ -85,7 +85,7 @@ class InterpreterOfRun {
                       .sent = std::vector<bool>(items.size())});
   }
 
-  bool is_ready(const PlanWorld::Place& place) {
+  bool is_ready(const PlanWorld::ItemRef& place) {
     const Side& mine = side(place.rank);
     return !mine.done[place.item] &&
            std::ranges::all_of(mine.waits_for[place.item],
@@ -93,7 +93,7 @@ class InterpreterOfRun {
   }
 
   /// False where nothing could be done.
-  bool advance(const PlanWorld::Place& place) {
+  bool advance(const PlanWorld::ItemRef& place) {
     const PlanWorld::Item& item = world_.items(place.rank)[place.item];
     if (std::holds_alternative<Collective>(item.op->work)) {
       return meet(world_.collectives()[item.collective]);
@@ -116,7 +116,7 @@ class InterpreterOfRun {
     const Communicator& on = world_.communicator(collective);
     std::vector<const Collective*> parts;
     for (std::size_t m = 0; m < on.members.size(); ++m) {
-      const PlanWorld::Place member{on.members[m], collective.items[m]};
+      const PlanWorld::ItemRef member{on.members[m], collective.items[m]};
       if (!is_ready(member)) {
         return false;
       }
@@ -130,7 +130,7 @@ class InterpreterOfRun {
   }
 
   /// A send is done as soon as its value is deposited.
-  bool deliver(const PlanWorld::Place& place, const PlanWorld::Item& item,
+  bool deliver(const PlanWorld::ItemRef& place, const PlanWorld::Item& item,
                const Exchange& exchange) {
     Side& mine = side(place.rank);
     const bool sends = !mine.sent[place.item];

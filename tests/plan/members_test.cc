@@ -17,7 +17,7 @@ TEST(Members, LieAtEqualDistances) {
   EXPECT_EQ(lane.front(), 3);
   EXPECT_EQ(lane.back(), 27);
   EXPECT_EQ(lane[2], 19);
-  EXPECT_EQ(lane.place_of(19), std::size_t{2});
+  EXPECT_EQ(lane.index_of_rank(19), std::size_t{2});
   for (const Rank other : {-5, 0, 4, 18, 35}) {
     EXPECT_FALSE(lane.contains(other)) << other;
   }

@@ -90,7 +90,7 @@ void RandomExecutor::reset() {
 std::optional<std::string> RandomExecutor::run(std::uint32_t seed) {
   rng_.seed(seed);
   reset();
-  std::vector<Place> open;
+  std::vector<ItemRef> open;
   for (Rank rank = 0; rank < world_.ranks(); ++rank) {
     for (std::size_t i = 0; i < world_.items(rank).size(); ++i) {
       open.push_back({rank, i});
@@ -120,7 +120,7 @@ std::optional<std::string> RandomExecutor::run(std::uint32_t seed) {
   return std::nullopt;
 }
 
-bool RandomExecutor::try_event(const Place& place) {
+bool RandomExecutor::try_event(const ItemRef& place) {
   Task& mine = task(place);
   if (mine.state == State::kWaiting) {
     if (!may_issue(place)) {
@@ -141,7 +141,7 @@ bool RandomExecutor::try_event(const Place& place) {
   return false;
 }
 
-bool RandomExecutor::is_ready(const Place& place) {
+bool RandomExecutor::is_ready(const ItemRef& place) {
   const Side& mine = side(place.rank);
   const int phase = mine.phase[place.item];
   if (phase >= 0 && static_cast<std::size_t>(phase) != mine.phase_now) {
@@ -152,11 +152,11 @@ bool RandomExecutor::is_ready(const Place& place) {
   });
 }
 
-bool RandomExecutor::may_issue(const Place& place) {
+bool RandomExecutor::may_issue(const ItemRef& place) {
   return is_ready(place) && !excluded(place) && order_allows(place);
 }
 
-bool RandomExecutor::excluded(const Place& place) {
+bool RandomExecutor::excluded(const ItemRef& place) {
   const Side& mine = side(place.rank);
   if (!std::holds_alternative<Kernel>(op(place).work)) {
     return false;
@@ -177,13 +177,13 @@ std::int64_t RandomExecutor::in_flight(Rank rank, CommunicatorId on) {
   const Side& mine = side(rank);
   for (std::size_t i = 0; i < mine.tasks.size(); ++i) {
     if (mine.tasks[i].state == State::kActive && communicator_of(op({rank, i})) == on) {
-      bytes += bytes_on_credit(world_.setup(rank), op({rank, i}));
+      bytes += credit_bytes_of(world_.setup(rank), op({rank, i}));
     }
   }
   return bytes;
 }
 
-bool RandomExecutor::order_allows(const Place& place) {
+bool RandomExecutor::order_allows(const ItemRef& place) {
   const auto on = communicator_of(op(place));
   if (!on) {
     return true;
@@ -198,15 +198,15 @@ bool RandomExecutor::order_allows(const Place& place) {
   } else if (!orders_alone && !leader_allows(place, communicator)) {
     return false;
   }
-  return bytes_on_credit(world_.setup(place.rank), op(place)) == 0 ||
+  return credit_bytes_of(world_.setup(place.rank), op(place)) == 0 ||
          in_flight(place.rank, *on) < communicator.credit_bytes;
 }
 
 /// The leader picks its ready op of smallest (priority, step, index); the others follow its picks.
-bool RandomExecutor::leader_allows(const Place& place, const Communicator& on) {
+bool RandomExecutor::leader_allows(const ItemRef& place, const Communicator& on) {
   const CommunicatorId id = *communicator_of(op(place));
   if (place.rank != on.members.front()) {
-    const std::size_t member = *on.members.place_of(place.rank);
+    const std::size_t member = *on.members.index_of_rank(place.rank);
     for (const std::size_t pick : picks_[{id, on.members.front()}]) {
       const std::size_t next = world_.collectives()[pick].items[member];
       if (side(place.rank).tasks[next].state == State::kWaiting) {
@@ -215,12 +215,12 @@ bool RandomExecutor::leader_allows(const Place& place, const Communicator& on) {
     }
     return false;
   }
-  const auto urgency = [&](const Place& who) {
+  const auto urgency = [&](const ItemRef& who) {
     return std::tuple(op(who).priority, item(who).step, item(who).index);
   };
   const auto& tasks = side(place.rank).tasks;
   for (std::size_t i = 0; i < tasks.size(); ++i) {
-    const Place other{place.rank, i};
+    const ItemRef other{place.rank, i};
     if (i != place.item && tasks[i].state == State::kWaiting &&
         std::holds_alternative<Collective>(op(other).work) && communicator_of(op(other)) == id &&
         urgency(other) < urgency(place) && is_ready(other)) {

@@ -55,7 +55,7 @@ class RandomExecutor {
     std::vector<std::optional<std::size_t>> issued_after;
     std::vector<Task> tasks;
   };
-  using Place = PlanWorld::Place;
+  using ItemRef = PlanWorld::ItemRef;
 
   /// A value was used while an op had it in motion.
   class InMotion : public std::runtime_error {
@@ -64,27 +64,27 @@ class RandomExecutor {
   };
 
   Side& side(Rank rank) { return sides_[static_cast<std::size_t>(rank)]; }
-  Task& task(const Place& place) { return side(place.rank).tasks[place.item]; }
-  const PlanWorld::Item& item(const Place& place) const {
+  Task& task(const ItemRef& place) { return side(place.rank).tasks[place.item]; }
+  const PlanWorld::Item& item(const ItemRef& place) const {
     return world_.items(place.rank)[place.item];
   }
-  const Op& op(const Place& place) const { return *item(place).op; }
+  const Op& op(const ItemRef& place) const { return *item(place).op; }
 
   void add_side(Rank rank);
   void reset();
-  bool try_event(const Place& place);
-  bool may_issue(const Place& place);
-  bool is_ready(const Place& place);
-  bool order_allows(const Place& place);
-  bool leader_allows(const Place& place, const Communicator& on);
+  bool try_event(const ItemRef& place);
+  bool may_issue(const ItemRef& place);
+  bool is_ready(const ItemRef& place);
+  bool order_allows(const ItemRef& place);
+  bool leader_allows(const ItemRef& place, const Communicator& on);
   std::int64_t in_flight(Rank rank, CommunicatorId on);
-  bool excluded(const Place& place);
-  void issue(const Place& place);
-  bool transfer(const Place& place);
-  bool may_complete(const Place& place);
-  void complete(const Place& place);
-  void read_inputs(const Place& place);
-  Values usable(Values values, const Place& place) const;
+  bool excluded(const ItemRef& place);
+  void issue(const ItemRef& place);
+  bool transfer(const ItemRef& place);
+  bool may_complete(const ItemRef& place);
+  void complete(const ItemRef& place);
+  void read_inputs(const ItemRef& place);
+  Values usable(Values values, const ItemRef& place) const;
 
   const PlanWorld& world_;
   int removed_ = 0;

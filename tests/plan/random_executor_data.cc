@@ -9,7 +9,7 @@
 
 namespace paceline::plan {
 
-Values RandomExecutor::usable(Values values, const Place& place) const {
+Values RandomExecutor::usable(Values values, const ItemRef& place) const {
   if (std::ranges::any_of(values, [](double v) { return std::isnan(v); })) {
     throw InMotion("used a value in motion: " + world_.describe(place));
   }
@@ -17,7 +17,7 @@ Values RandomExecutor::usable(Values values, const Place& place) const {
 }
 
 /// Reads what the op reads from its own rank's memory alone.
-void RandomExecutor::read_inputs(const Place& place) {
+void RandomExecutor::read_inputs(const ItemRef& place) {
   Task& mine = task(place);
   const Setup& setup = world_.setup(place.rank);
   const auto read = [&](const Slice& slice) {
@@ -43,7 +43,7 @@ void RandomExecutor::read_inputs(const Place& place) {
   }
 }
 
-void RandomExecutor::issue(const Place& place) {
+void RandomExecutor::issue(const ItemRef& place) {
   Task& mine = task(place);
   mine.state = State::kActive;
   mine.early = (rng_() & 1U) != 0;
@@ -81,8 +81,8 @@ void RandomExecutor::issue(const Place& place) {
 }
 
 /// Moves the data of a collective or of one message, if both ends are there.
-bool RandomExecutor::transfer(const Place& place) {
-  const auto active = [&](const Place& who) { return task(who).state != State::kWaiting; };
+bool RandomExecutor::transfer(const ItemRef& place) {
+  const auto active = [&](const ItemRef& who) { return task(who).state != State::kWaiting; };
   if (std::holds_alternative<Collective>(op(place).work)) {
     const std::size_t number = item(place).collective;
     const PlanWorld::MatchedCollective& collective = world_.collectives()[number];
@@ -90,7 +90,7 @@ bool RandomExecutor::transfer(const Place& place) {
     std::vector<const Collective*> parts;
     std::vector<Values> inputs;
     for (std::size_t m = 0; m < on.members.size(); ++m) {
-      const Place member{on.members[m], collective.items[m]};
+      const ItemRef member{on.members[m], collective.items[m]};
       if (moved_collective_[number] || !active(member)) {
         return false;
       }
@@ -112,7 +112,7 @@ bool RandomExecutor::transfer(const Place& place) {
   for (std::size_t r = 0; exchange != nullptr && r < exchange->receives.size(); ++r) {
     const std::size_t number = item(place).receives[r];
     const PlanWorld::MatchedMessage& message = world_.messages()[number];
-    const Place sender{message.from, message.send_item};
+    const ItemRef sender{message.from, message.send_item};
     if (moved_message_[number] || !active(sender)) {
       continue;
     }
@@ -127,7 +127,7 @@ bool RandomExecutor::transfer(const Place& place) {
   return false;
 }
 
-bool RandomExecutor::may_complete(const Place& place) {
+bool RandomExecutor::may_complete(const ItemRef& place) {
   const PlanWorld::Item& mine = item(place);
   if (std::holds_alternative<Collective>(mine.op->work)) {
     return moved_collective_[mine.collective];
@@ -136,7 +136,7 @@ bool RandomExecutor::may_complete(const Place& place) {
   return std::ranges::all_of(mine.sends, moved) && std::ranges::all_of(mine.receives, moved);
 }
 
-void RandomExecutor::complete(const Place& place) {
+void RandomExecutor::complete(const ItemRef& place) {
   Task& mine = task(place);
   if (!mine.early) {
     read_inputs(place);

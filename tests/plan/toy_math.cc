@@ -179,7 +179,7 @@ ToyMemory::ToyMemory(const PlanWorld& world) {
       write(rank, placement.value, values);
       for (std::size_t b = 0; b < setup.buffers.size(); ++b) {
         const Buffer& buffer = setup.buffers[b];
-        if (buffer.initial == InitialValue::kParameters && buffer.stands_for) {
+        if (buffer.initial == InitialValue::kParameters && buffer.layout_source) {
           Slice twin = placement.value;
           twin.buffer = BufferId{static_cast<std::int32_t>(b)};
           write(rank, twin, values);
@@ -266,7 +266,7 @@ std::vector<Values> toy_collective(const Communicator& on,
       all.insert(all.end(), input.begin(), input.end());
     }
   } else if (first.pattern == Pattern::kBroadcast) {
-    all = inputs[*on.members.place_of(first.root)];
+    all = inputs[*on.members.index_of_rank(first.root)];
   } else {
     all.assign(inputs.front().size(), 0.0);
     for (const Values& input : inputs) {

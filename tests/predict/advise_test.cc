@@ -52,7 +52,7 @@ TEST(Advise, ComparesWhatGivesTheSameUpdate) {
 
 TEST(Advise, ComparesOtherUpdatesWhereTheyAreWelcome) {
   AdviseRequest request = request_of(8);
-  request.any_update = true;
+  request.includes_inexact_updates = true;
   const auto all = candidates(request, 2);
   for (const char* text :
        {"+fp16", "+bf16", "topology=ring", "topology=exp", "topology=one-peer-exp",

@@ -62,7 +62,7 @@ TEST(Engines, CostWhatTheirFileSays) {
   EXPECT_EQ(fitted.costs.collective_per_rank, 9'447'000);
   EXPECT_EQ(fitted.costs.collective_under_compute, 190'800'000);
   EXPECT_EQ(fitted.algorithm, cluster::Algorithm::kTree);
-  EXPECT_EQ(fitted.runs_on(), "nccl");
+  EXPECT_EQ(fitted.fit_engine_name(), "nccl");
   EXPECT_TRUE(fitted.costs.one_issue_order);
   EXPECT_TRUE(fitted.fitted);
   EXPECT_TRUE(engine_costs_named("ideal").bound);

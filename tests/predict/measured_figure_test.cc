@@ -114,10 +114,10 @@ TEST(MeasuredRecords, FindALinkAndForeseeMoreRanks) {
       records.push_back(run_of(truth, ranks, strategy));
     }
   }
-  const MeasuredRecords measured = figures_of(records);
+  const MeasuredRecords measured = measured_figures_of(records);
   ASSERT_EQ(measured.figures.size(), 7u);
   PredictRequest job = unknown_job();
-  put_layer_times(measured, job);
+  set_layer_times(measured, job);
   const MeasuredFit fit(job, measured.figures, false);
   for (const CheckedFigure& it : fit.checked()) {
     EXPECT_NEAR(it.fitted_s / it.measured_s, 1, 0.003) << it.figure.words;
@@ -141,7 +141,7 @@ TEST(MeasuredRecords, NeedNoRunOfOneRank) {
   for (records::RankSamples& rank : eight.ranks) {
     rank.compute_only_step_ns.clear();
   }
-  const MeasuredRecords measured = figures_of(std::vector{eight});
+  const MeasuredRecords measured = measured_figures_of(std::vector{eight});
   ASSERT_EQ(measured.figures.size(), 1u);
   EXPECT_EQ(measured.figures[0].ranks, 8);
   EXPECT_TRUE(measured.warnings.empty());
@@ -161,7 +161,7 @@ TEST(MeasuredRecords, HoldCommandsAndLogs) {
   RunRecord log = run_of({}, 8, "bsp");
   log.source = records::Source::kImported;
   log.configuration.unstated = {"model", "strategy", "batch_size", "engine", "ranks_per_host"};
-  const MeasuredRecords measured = figures_of(std::vector{command, log});
+  const MeasuredRecords measured = measured_figures_of(std::vector{command, log});
   ASSERT_EQ(measured.figures.size(), 2u);
   EXPECT_TRUE(measured.warnings.empty());
   EXPECT_EQ(measured.figures[0].strategy, "");
@@ -177,12 +177,12 @@ TEST(MeasuredRecords, TakeTheBatchFromTheSamplesOfAStep) {
   log.configuration.unstated = {"model", "strategy", "batch_size", "engine", "ranks_per_host"};
   log.ranks.resize(1);
   log.ranks.front().examples_of_step.assign(10, 1024);
-  const MeasuredRecords measured = figures_of(std::vector{log});
+  const MeasuredRecords measured = measured_figures_of(std::vector{log});
   EXPECT_EQ(measured.figures.at(0).samples_per_step, 1024);
   EXPECT_EQ(measured.figures.at(0).batch_size, 128);
   RunRecord growing = log;
   growing.ranks.front().examples_of_step.back() = 2048;
-  EXPECT_EQ(figures_of(std::vector{log, growing}).warnings.at(0).why,
+  EXPECT_EQ(measured_figures_of(std::vector{log, growing}).warnings.at(0).why,
             "its steps have different numbers of samples");
 }
 
@@ -192,12 +192,13 @@ TEST(MeasuredRecords, SayWhyOneIsLeftOut) {
   failed.error = "lost";
   nameless.configuration.unstated = {"ranks"};
   timeless.ranks.back().step_ns.back() = 0;
-  const MeasuredRecords measured = figures_of(std::vector{failed, good, nameless, timeless});
+  const MeasuredRecords measured =
+      measured_figures_of(std::vector{failed, good, nameless, timeless});
   ASSERT_EQ(measured.warnings.size(), 3u);
   EXPECT_EQ(measured.warnings[0].why, "it failed");
   EXPECT_NE(measured.warnings[1].why.find("\"ranks=N file=FILE\""), std::string::npos);
   EXPECT_EQ(measured.warnings[2].why, "a step took no time");
-  EXPECT_THROW(figures_of(std::vector{failed}), UsageError);
+  EXPECT_THROW(measured_figures_of(std::vector{failed}), UsageError);
 }
 
 TEST(MeasuredRecords, AreOfOneJob) {
@@ -205,7 +206,7 @@ TEST(MeasuredRecords, AreOfOneJob) {
   RunRecord other = run_of({}, 2, "bsp");
   other.configuration.dtype = "bf16";
   try {
-    figures_of(std::vector{one, other});
+    measured_figures_of(std::vector{one, other});
     FAIL();
   } catch (const UsageError& error) {
     EXPECT_STREQ(error.what(),
@@ -214,7 +215,7 @@ TEST(MeasuredRecords, AreOfOneJob) {
   }
   other.configuration.dtype = "fp32";
   other.configuration.batch_size = 8;
-  EXPECT_EQ(figures_of(std::vector{one, other}).figures.size(), 2u);
+  EXPECT_EQ(measured_figures_of(std::vector{one, other}).figures.size(), 2u);
 }
 
 }  // namespace

@@ -287,7 +287,7 @@ TEST(MeasuredFit, TheErrorGrowsWithTheDistanceFromMeasuredBatches) {
 TEST(MeasuredFit, ScalesLinearlyFromTheFewestMeasuredRanks) {
   const MeasuredFit fit(described(8), {figure_of(truth(4))});
   Prediction prediction = predict(fit.priced(described(8)));
-  put_measured(fit, described(8), prediction);
+  set_measured_results(fit, described(8), prediction);
   EXPECT_EQ(prediction.linear_from, "4 ranks, as measured");
   EXPECT_NEAR(plan::seconds_of(prediction.linear), step_s(truth(4)), 1e-9);
 }

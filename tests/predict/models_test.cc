@@ -219,7 +219,7 @@ TEST(FairShare, SharesWhatOthersCannotUse) {
   network.end(d);
   network.share(plan::kPicosecondsPerSecond);
   EXPECT_EQ(network.flow(b).rate, 300);
-  EXPECT_EQ(network.end_of(b), plan::kPicosecondsPerSecond + plan::wire_time(850, 300));
+  EXPECT_EQ(network.end_time_of(b), plan::kPicosecondsPerSecond + plan::wire_time(850, 300));
 }
 
 TEST(Interference, SlowsWhatOverlaps) {

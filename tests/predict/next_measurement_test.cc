@@ -118,7 +118,7 @@ TEST(NextMeasurement, GivesWhatItPromises) {
       EXPECT_NEAR(std::expm1(fit.errors_of(job_of(8)).half_width()) / it.half_width, 1, 1e-3)
           << it.figure;
     }
-    EXPECT_LT(next.best()->half_width, *next.half_width_now);
+    EXPECT_LT(next.best()->half_width, *next.present_half_width);
   }
 }
 
@@ -141,7 +141,7 @@ TEST(NextMeasurement, OffersASweepWhereLinksAreFitted) {
       std::ranges::find(next.candidates, "collectives alone", &NextMeasurement::what);
   ASSERT_NE(swept, next.candidates.end());
   EXPECT_EQ(swept->figure, "");
-  EXPECT_LE(swept->half_width, *next.half_width_now);
+  EXPECT_LE(swept->half_width, *next.present_half_width);
   EXPECT_NEAR(
       swept->half_width,
       std::expm1(request.fit->if_collectives_measured()->errors_of(job_of(8, "wfbp")).half_width()),

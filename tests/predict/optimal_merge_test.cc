@@ -107,7 +107,7 @@ TEST_P(OptimalMerge, IsTheBestCutThatTheSimulatorKnows) {
   for (int n = 0; n < 12; ++n) {
     const int layers = 2 + static_cast<int>(rng() % 5);
     const Setting in = setting(rng, layers, GetParam());
-    const strategies::StepTimings step = strategies::step_tensors_of(in.input, "test");
+    const strategies::StepTimings step = strategies::step_timings_of(in.input, "test");
     const strategies::TransferTime time = time_of(*in.input.alpha_beta);
     plan::Picoseconds best = std::numeric_limits<plan::Picoseconds>::max();
     for (std::uint32_t bits = 0; bits < (1U << (layers - 1)); ++bits) {

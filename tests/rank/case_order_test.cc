@@ -79,11 +79,11 @@ TEST(CaseOrder, NetworksOfAnAdapterAloneAreNotLookedAt) {
 
 TEST(CaseOrder, ChangesFromRepetitionToRepetitionBehindTheDiscardedCases) {
   const std::vector<cases::Case> cases = eight_cases().cases;
-  const std::vector<int> first = ranks_of(in_run_order(cases, 0));
+  const std::vector<int> first = ranks_of(shuffled_for_run(cases, 0));
   EXPECT_EQ(first, ranks_of(cases));
-  const std::vector<int> second = ranks_of(in_run_order(cases, 1));
-  const std::vector<int> third = ranks_of(in_run_order(cases, 2));
-  EXPECT_EQ(second, ranks_of(in_run_order(cases, 1)));  // as on another rank
+  const std::vector<int> second = ranks_of(shuffled_for_run(cases, 1));
+  const std::vector<int> third = ranks_of(shuffled_for_run(cases, 2));
+  EXPECT_EQ(second, ranks_of(shuffled_for_run(cases, 1)));  // as on another rank
   EXPECT_NE(second, first);
   EXPECT_NE(third, first);
   EXPECT_NE(third, second);

@@ -80,7 +80,8 @@ TEST(Estimate, RejectsByTheShapeBeforeAnyProbe) {
   world.store = std::make_shared<paceline::testing::MemoryStore>();
   launch::PrefixStore other_job(world.store, 0, "");
   const Estimate estimate =
-      share_estimate(world, other_job, {c}, {.settings = settings, .cores = 2, .goes_on = true});
+      share_estimate(world, other_job, {c},
+                     {.settings = settings, .cores = 2, .continues_without_rejected = true});
   EXPECT_EQ(estimate.rejection, "");
   ASSERT_EQ(estimate.rejected.size(), 1U);
   EXPECT_TRUE(estimate.rejected.at(c.key()).starts_with(why)) << estimate.rejected.at(c.key());

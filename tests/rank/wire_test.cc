@@ -36,14 +36,14 @@ TEST(PartialPeriod, IsInvalidWhereItLacksTheExchange) {
 
 TEST(WireBytes, AreThoseOfAStep) {
   engines::Ledger booked;
-  booked.book("message", 6);
-  booked.book("message", 8);
-  booked.book("all-reduce", 100);
-  booked.book("all-reduce", 100);
+  booked.add_call("message", 6);
+  booked.add_call("message", 8);
+  booked.add_call("all-reduce", 100);
+  booked.add_call("all-reduce", 100);
   plan::Setup setup;
   setup.buffers.push_back({.name = "ids", .typical = 2});
   const plan::CommPlan plan;
-  const records::WireBytes wire = wire_of(
+  const records::WireBytes wire = wire_bytes_of(
       {.first = 2, .steps = 2, .setup = setup, .plan_of = [&](plan::Step) -> const auto& {
          return plan;
 }

@@ -17,14 +17,14 @@ TEST(StepBound, IsSaidWithItsPartsAndItsAlgorithm) {
             "251.638 ms with algorithm tree: compute 251.638 ms, wire 158.150 ms, which starts "
             "with the first gradient");
   EXPECT_EQ(sharper_bound_text(bound), "");
-  EXPECT_EQ(bound.best_ns(), bound.step_ns);
+  EXPECT_EQ(bound.tightest_ns(), bound.step_ns);
   bound.crosses_step = true;
   bound.sharper_ns = 260'000'000;
   EXPECT_TRUE(words_of(bound).ends_with(", which may run under the next step"));
   EXPECT_EQ(sharper_bound_text(bound),
             "260.000 ms: each gradient crosses after it is ready and before the forward that waits "
             "for it");
-  EXPECT_EQ(bound.best_ns(), 260'000'000);
+  EXPECT_EQ(bound.tightest_ns(), 260'000'000);
   EXPECT_EQ(words_of({.step_ns = 1'000'000, .compute_ns = 1'000'000}),
             "1.000 ms: compute 1.000 ms, wire 0.000 ms");
 }

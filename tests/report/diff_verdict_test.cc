@@ -119,7 +119,7 @@ TEST(DiffUntil, EndsWhenAChangeIsProven) {
   std::string before;
   Sides sides;
   do {
-    before = diff.rows.empty() ? "" : until_text(diff);
+    before = diff.rows.empty() ? "" : sequential_progress_text(diff);
     sides = repeated(static_cast<int>(++pairs), 1.05);
     diff = diff_records(sides.base, sides.test, {.until = UntilOptions{.within = 0.02}});
   } while (!is_decided(diff) && pairs < 20);
@@ -154,7 +154,8 @@ TEST(DiffUntil, TwoPairsHaveNoIntervalYet) {
   const Diff diff = diff_records(sides.base, sides.test, {.until = UntilOptions{.within = 0.02}});
   EXPECT_FALSE(diff.rows[0].change->interval);
   EXPECT_EQ(diff.decision(), Decision::kUndecided);
-  EXPECT_EQ(until_text(diff), "after 2 pairs: +49.3 %, too early to say how many more");
+  EXPECT_EQ(sequential_progress_text(diff),
+            "after 2 pairs: +49.3 %, too early to say how many more");
 }
 
 }  // namespace

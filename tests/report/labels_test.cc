@@ -154,10 +154,10 @@ TEST(Labels, SayOptionsThatTheNamesDoNotStandFor) {
 TEST(Labels, ANameLeavesOptionsOfTheStrategyOut) {
   const std::string all = "fusion:bucket-mb=25+ps:servers=1,local=1";
   for (const char* name : {all.c_str(), "fusion+ps", "fusion:bucket-mb=25+ps:local=1"}) {
-    EXPECT_TRUE(names_strategy(name, all)) << name;
+    EXPECT_TRUE(matches_strategy(name, all)) << name;
   }
   for (const char* name : {"fusion", "ps", "ps+fusion", "fusion+ps:local=2", "fusio+ps"}) {
-    EXPECT_FALSE(names_strategy(name, all)) << name;
+    EXPECT_FALSE(matches_strategy(name, all)) << name;
   }
 }
 

@@ -294,10 +294,10 @@ TEST(Summary, AveragesAreLateByTheirRanksAndRuns) {
   const std::vector<GroupSummary> tables = summarize(records);
   const std::vector<CaseSummary>& rows = tables.at(0).rows;
   ASSERT_EQ(rows.size(), 2u);
-  ASSERT_TRUE(rows[0].lateness.has_value());
-  EXPECT_DOUBLE_EQ(rows[0].lateness->mean_steps, 0.5);
-  EXPECT_EQ(rows[0].lateness->most_steps, 3);
-  EXPECT_FALSE(rows[1].lateness.has_value());
+  ASSERT_TRUE(rows[0].average_staleness.has_value());
+  EXPECT_DOUBLE_EQ(rows[0].average_staleness->mean_steps, 0.5);
+  EXPECT_EQ(rows[0].average_staleness->most_steps, 3);
+  EXPECT_FALSE(rows[1].average_staleness.has_value());
   const Document document = summary_document(tables, Detail::kShort);
   const Table& table = document.tables.at(0);
   const auto column =

@@ -168,7 +168,7 @@ class Performance {
 
   /// Null where this rank is no member.
   engines::Channel* connect_to(const std::string& name, const plan::Communicator& group) {
-    const auto me = group.members.place_of(input_.rank);
+    const auto me = group.members.index_of_rank(input_.rank);
     if (!me) {
       return nullptr;
     }

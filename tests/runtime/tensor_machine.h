@@ -169,11 +169,11 @@ class TensorMachine final : public plan::Machine {
     for (std::size_t m = 0; m < parts.size(); ++m) {
       in.push_back(view(on.members[m], parts[m]->in));
     }
-    const bool gathers = first.pattern == plan::Pattern::kAllGather;
+    const bool accesses_by_index = first.pattern == plan::Pattern::kAllGather;
     const bool spreads = first.pattern == plan::Pattern::kBroadcast;
-    const at::Tensor all = gathers   ? at::cat(in)
-                           : spreads ? in[*on.members.place_of(first.root)].clone()
-                                     : reduced(in, first.reduce);
+    const at::Tensor all = accesses_by_index ? at::cat(in)
+                           : spreads         ? in[*on.members.index_of_rank(first.root)].clone()
+                                             : reduced(in, first.reduce);
     for (std::size_t m = 0; m < parts.size(); ++m) {
       const at::Tensor out = view(on.members[m], parts[m]->out);
       out.copy_(first.pattern == plan::Pattern::kReduceScatter

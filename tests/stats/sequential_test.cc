@@ -48,7 +48,7 @@ TEST(Sequential, TwoDifferencesAndEqualOnesSayNothing) {
   const std::vector<double> equal(8, std::log(1.1) - std::log(1.0));
   EXPECT_FALSE(sequential_evidence(equal));
   EXPECT_FALSE(sequential_interval(equal));
-  EXPECT_FALSE(sequential_differences_to_go(equal, {.low = -0.01, .high = 0.01}));
+  EXPECT_FALSE(remaining_sequential_differences(equal, {.low = -0.01, .high = 0.01}));
 }
 
 TEST(Sequential, ThreeDifferencesAreTooFewForALowSignificance) {
@@ -72,7 +72,7 @@ TEST(Sequential, SaysHowManyDifferencesAreMissing) {
   for (int i = 0; i < 4; ++i) {
     values.push_back(i % 2 == 0 ? 0.02 : -0.02);
   }
-  const auto to_go = sequential_differences_to_go(values, goal);
+  const auto to_go = remaining_sequential_differences(values, goal);
   ASSERT_TRUE(to_go);
   EXPECT_GT(*to_go, 1u);
   std::vector<double> more = values;
@@ -81,7 +81,7 @@ TEST(Sequential, SaysHowManyDifferencesAreMissing) {
   }
   EXPECT_NEAR(static_cast<double>(more.size() - values.size()), static_cast<double>(*to_go),
               0.25 * static_cast<double>(*to_go) + 1);
-  EXPECT_EQ(sequential_differences_to_go(more, goal), 0u);
+  EXPECT_EQ(remaining_sequential_differences(more, goal), 0u);
 }
 
 // Looked at after each difference, at most one sequence in twenty of equals ends in a change:

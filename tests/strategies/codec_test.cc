@@ -140,7 +140,7 @@ class TwoRounds final : public CodecRule {
  public:
   WireFormat format(const PlanInput&) const override { return {.type = DType::kF64}; }
   int rounds(const PlanInput&) const override { return 2; }
-  void extend(const PlanInput&, SetupBuilder& builder) const override {
+  void extend_setup(const PlanInput&, SetupBuilder& builder) const override {
     const Slice values = whole(builder.setup(), kValues);
     for (const char* name : {"round0", "round1"}) {
       builder.add_buffer({.name = name, .dtype = DType::kF64, .elements = values.count});

@@ -40,7 +40,7 @@ PartitionLimit limit(const std::string& mebibytes) {
 
 std::string rejection(const PartitionLimit& limit, const std::vector<Bucket>& buckets) {
   try {
-    limit.longest(buckets, 16, 4);
+    limit.largest_partition_elements(buckets, 16, 4);
   } catch (const UsageError& error) {
     return error.what();
   }
@@ -49,9 +49,9 @@ std::string rejection(const PartitionLimit& limit, const std::vector<Bucket>& bu
 
 TEST(Partitions, AreWholeStepsAndOneAtLeast) {
   const auto buckets = buckets_of({1000});
-  EXPECT_EQ(limit("1").longest(buckets, 16, 4), 262'144);
-  EXPECT_EQ(limit("0.0002").longest(buckets, 16, 4), 48);  // of 52
-  EXPECT_EQ(limit("0.000000001").longest(buckets, 16, 4), 16);
+  EXPECT_EQ(limit("1").largest_partition_elements(buckets, 16, 4), 262'144);
+  EXPECT_EQ(limit("0.0002").largest_partition_elements(buckets, 16, 4), 48);  // of 52
+  EXPECT_EQ(limit("0.000000001").largest_partition_elements(buckets, 16, 4), 16);
 }
 
 TEST(Partitions, AsManyAsThereMayBe) {
@@ -60,7 +60,7 @@ TEST(Partitions, AsManyAsThereMayBe) {
   EXPECT_EQ(rejection(limit("0.00001"), buckets_of({most + 1})),
             "strategy option row:partition-mb=0.00001: cuts the model into 20001 pieces, and at "
             "most 20000 are planned; take larger ones");
-  EXPECT_EQ(limit("0.000123").longest(buckets_of({most + 1}), 16, 4), 32);
+  EXPECT_EQ(limit("0.000123").largest_partition_elements(buckets_of({most + 1}), 16, 4), 32);
   EXPECT_NE(rejection(limit("0.000121"), buckets_of({most + 1})), "");
 }
 

@@ -209,7 +209,7 @@ TEST(BestStep, ImprovesOnSimpleCutsOfManyTensors) {
 TEST(StepTimings, HoldPaddedBytesAndTheForwardThatIsLeft) {
   PlanInput input = input_of(small_model(), 2);
   input.profile->forward = {1, 10, 100, 1'000};
-  StepTimings step = step_tensors_of(input, "test");
+  StepTimings step = step_timings_of(input, "test");
   ASSERT_EQ(step.tensors.size(), 7u);
   EXPECT_EQ(step.compute, 1'111 + 7 * 2'000);
   EXPECT_EQ(step.tensors[0].bytes, 128);  // 24 floats
@@ -218,12 +218,12 @@ TEST(StepTimings, HoldPaddedBytesAndTheForwardThatIsLeft) {
   EXPECT_EQ(step.tensors[6].bytes, 128);  // 20 floats
   EXPECT_EQ(step.tensors[6].left, 1'111);
   input.micro_batches = 3;
-  step = step_tensors_of(input, "test");
+  step = step_timings_of(input, "test");
   EXPECT_EQ(step.compute, 3 * (1'111 + 14'000));
   EXPECT_EQ(step.tensors[0].left, 1'000 + 2 * (1'111 + 14'000));
   input.micro_batches = 1;
   input.loss_scaling = true;
-  EXPECT_EQ(step_tensors_of(input, "test").tensors[0].left, 1'111);
+  EXPECT_EQ(step_timings_of(input, "test").tensors[0].left, 1'111);
 }
 
 TEST(OptimalMerge, SaysWhatItPredicts) {

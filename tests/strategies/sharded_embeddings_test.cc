@@ -35,13 +35,13 @@ TEST(TableMap, GivesEveryRowOnePlaceAndLeavesNoneFree) {
         for (int table = 0; table < job.tables; ++table) {
           for (Elements id = 0; id < rows; ++id) {
             const RowLocation place = map.find(table, id, 0);
-            EXPECT_LT(place.row, map.rows_of(place.server));
+            EXPECT_LT(place.row, map.row_count_of(place.server));
             EXPECT_TRUE(places.emplace(place.server, place.row).second);
           }
         }
         Elements held = 0;
         for (Rank server = 0; server < servers; ++server) {
-          held += map.rows_of(server);
+          held += map.row_count_of(server);
         }
         EXPECT_EQ(held, static_cast<Elements>(places.size()));
       }
@@ -56,8 +56,8 @@ TEST(TableMap, LetsEveryReplicaServeItsTrainers) {
                          .rows = 4,
                          .placement = TablePlacement::kReplicated};
   const TableMap map(job);
-  EXPECT_EQ(map.rows_of(0), 12);
-  EXPECT_EQ(map.rows_of(1), 12);
+  EXPECT_EQ(map.row_count_of(0), 12);
+  EXPECT_EQ(map.row_count_of(1), 12);
   EXPECT_EQ(map.find(2, 3, 4).server, 0);
   EXPECT_EQ(map.find(2, 3, 3).server, 1);
   EXPECT_EQ(map.find(2, 3, 3).row, 11);
@@ -235,7 +235,7 @@ TEST(ShardedEmbeddings, TakeTheMemoryOfTheirBuffers) {
         const PlanMemory memory = memory_of_plan(*planner, input);
         const Rank server = input.rank - job.first_server();
         const bool serves = server >= 0 && server < job.servers;
-        const Elements rows = serves ? TableMap(job).rows_of(server) : 0;
+        const Elements rows = serves ? TableMap(job).row_count_of(server) : 0;
         EXPECT_EQ(memory.rows, rows * 4 * (2 + state + (job.dense_gradients ? 2 : 0)));
         if (input.rank < job.trainers) {
           EXPECT_EQ(memory.bytes(), bytes_of(setup, [](const auto&) { return true; }));

@@ -138,7 +138,7 @@ inline std::vector<std::string> performed_strategies() {
   std::vector<std::string> texts = strategy_texts();
   std::erase_if(texts, [](const std::string& text) {
     const plan::CommPlan plan = first_plan(text);
-    return plan::has_performer(plan) || plan::has_slack(plan);
+    return plan::has_ops_of_other_owners(plan) || plan::has_slack(plan);
   });
   return texts;
 }

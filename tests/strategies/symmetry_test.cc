@@ -104,7 +104,7 @@ void expect_moved(const Planner& planner, PlanInput input, const Move& move) {
       ASSERT_EQ(a.ops[i].work.index(), b.ops[i].work.index());
       EXPECT_EQ(a.ops[i].priority, b.ops[i].priority);
       EXPECT_EQ(payload_bytes(mine, a.ops[i]), payload_bytes(theirs, b.ops[i]));
-      EXPECT_EQ(bytes_on_credit(mine, a.ops[i]), bytes_on_credit(theirs, b.ops[i]));
+      EXPECT_EQ(credit_bytes_of(mine, a.ops[i]), credit_bytes_of(theirs, b.ops[i]));
       EXPECT_EQ(communicator_of(a.ops[i]), communicator_of(b.ops[i]));
       if (const auto on = communicator_of(a.ops[i])) {
         EXPECT_EQ(moved(mine.communicators[index_of(*on)].members, move),

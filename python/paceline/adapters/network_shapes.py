@@ -44,7 +44,7 @@ def shapes(network, size=None, classes=None):
     linear = [x.name for x in found if x.kind == "linear"]
     if size is not None:
         weight = f"{linear[0]}.weight"
-        all_[weight] = (all_[weight][0], _flattened(found, size))
+        all_[weight] = (all_[weight][0], _flattened_features(found, size))
     if classes is not None:
         weight = f"{linear[-1]}.weight"
         all_[weight] = (classes, all_[weight][1])
@@ -52,7 +52,7 @@ def shapes(network, size=None, classes=None):
     return all_
 
 
-def _flattened(found, side):
+def _flattened_features(found, side):
     channels = 1
     for layer in found:
         if layer.kind == "convolution":

@@ -9,7 +9,7 @@ the same elements.
 import math
 
 SAMPLE = 1 << 14  # largest number of sampled elements of a parameter
-FIFTH = 5
+RECORDED_STEP = 5
 
 
 def stride_of(elements):
@@ -30,7 +30,7 @@ class WeightNorms:
     def __call__(self, done, warmup):
         """Called after `done` steps. Records the norms after the fifth step if that is a warm-up
         step, so that no measured step waits for them."""
-        if done == FIFTH <= warmup:
+        if done == RECORDED_STEP <= warmup:
             self.note("fifth")
 
     def note(self, name):

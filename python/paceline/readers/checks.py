@@ -13,8 +13,8 @@ from decimal import Decimal
 _NUMBER = re.compile(
     r"([+-]?)(\d{1,3}(?:,\d{3})+|\d+)?(?:\.(\d*))?(?:[eE]([+-]?\d{1,2}))?", re.A
 )
-_ARITHMETIC = 1e-9  # relative tolerance for rounding errors of products of doubles
-_LONGEST = 40  # largest number of characters of a number
+_ARITHMETIC_TOLERANCE = 1e-9  # relative tolerance for rounding errors of products of doubles
+_MAX_NUMBER_CHARS = 40  # largest number of characters of a number
 
 
 class Invalid(Exception):
@@ -65,7 +65,7 @@ class Figure:
 
 def figure(text: str, place, name: str, *, least: float = None) -> Figure:
     """Parses the whole of `text` as a number: 12, 12,345, 0.5, 1.2e3.  Raises Invalid for any other text."""
-    match = _NUMBER.fullmatch(text) if len(text) <= _LONGEST else None
+    match = _NUMBER.fullmatch(text) if len(text) <= _MAX_NUMBER_CHARS else None
     if not match or not (match[2] or match[3]):
         raise Invalid(place, f"{name}: '{shown(text)}' is not a number")
     exact = Decimal(text.replace(",", ""))
@@ -83,7 +83,7 @@ def exactly(value, place=None, name: str = "a number") -> Figure:
 
 def count(text: str, place, name: str, *, least: int = 0, most: int = 2**62) -> int:
     """Parses the whole of `text` as an integer: 12 or 12,345."""
-    match = _NUMBER.fullmatch(text) if len(text) <= _LONGEST else None
+    match = _NUMBER.fullmatch(text) if len(text) <= _MAX_NUMBER_CHARS else None
     if not match or not match[2] or match[3] is not None or match[4]:
         raise Invalid(place, f"{name}: '{shown(text)}' is not an integer")
     value = int(text.replace(",", ""))
@@ -113,7 +113,7 @@ def check_product(product: Figure, factors, sentence: str, *, place=None) -> Non
         low, high = low * ends[0], high * ends[1]
         middle *= one.value if isinstance(one, Figure) else one
     said = _interval(product)
-    room = _ARITHMETIC * max(high, said[1])
+    room = _ARITHMETIC_TOLERANCE * max(high, said[1])
     if said[0] > high + room or said[1] < low - room:
         raise Invalid(
             place or product.place,
@@ -149,7 +149,7 @@ def check_mean(means: list, values: list, sentence: str, place, *, times: float 
     log: statements of a log about its own rates."""
     said = [sum(ends) / len(means) for ends in zip(*map(_interval, means))]
     found = [times * sum(ends) / len(values) for ends in zip(*map(_interval, values))]
-    room = _ARITHMETIC * max(found[1], said[1])
+    room = _ARITHMETIC_TOLERANCE * max(found[1], said[1])
     if said[0] > found[1] + room or said[1] < found[0] - room:
         raise Invalid(
             place,
@@ -163,7 +163,7 @@ def check_spread(said: Figure, values: list, factor: float, sentence: str, place
     the values, because a deviation is a distance from their mean."""
     middle = sum(one.value for one in values) / len(values)
     spread = factor * (sum((one.value - middle) ** 2 for one in values) / len(values)) ** 0.5
-    room = factor * max(one.half for one in values) + said.half + _ARITHMETIC * spread
+    room = factor * max(one.half for one in values) + said.half + _ARITHMETIC_TOLERANCE * spread
     if abs(said.value - spread) > room:
         raise Invalid(
             place, f"{sentence}: the log says {said.text}, and of the rates that it lists it is {spread:.6g}"

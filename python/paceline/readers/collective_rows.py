@@ -12,8 +12,8 @@ from .collective import bus_factor
 from .record import WRONG_VALUES, comm_record, warning
 
 FORMULA = "mean time of the program's iterations; bandwidth: size / time"
-_MEANS = "means of the program's iterations, one of each row of this size; bandwidth: size / median"
-_SINGLE = "times of iterations on the slowest process (-I), of all rows of this size; bandwidth: size / median"
+_MEANS_FORMULA = "means of the program's iterations, one of each row of this size; bandwidth: size / median"
+_SINGLE_FORMULA = "times of iterations on the slowest process (-I), of all rows of this size; bandwidth: size / median"
 
 
 def check_repeats(rows: list) -> None:
@@ -32,7 +32,7 @@ def check_repeats(rows: list) -> None:
             raise Invalid(place, f"this row is that of line {before.number} again")
 
 
-def is_again(seen: dict, same: str, place, what: str, note) -> bool:
+def is_repetition(seen: dict, same: str, place, what: str, note) -> bool:
     """Returns whether `same` is a key of `seen`, which has the place of each text. If it is, calls
     `note` with a sentence about the repetition; otherwise adds it."""
     if same not in seen:
@@ -51,11 +51,11 @@ def merge_repeated_rows(rows: list):
         found.setdefault(head, []).append((out, into, row))
     for (size, *_), several in found.items():
         outs, intos, (row, *others) = zip(*several)
-        again = {"formula": _SINGLE if "iteration_ns" in (outs[0] or intos[0]) else _MEANS} if others else {}
-        yield size, _together(outs), _together(intos), {**row, **again}
+        again = {"formula": _SINGLE_FORMULA if "iteration_ns" in (outs[0] or intos[0]) else _MEANS_FORMULA} if others else {}
+        yield size, _merged_figures(outs), _merged_figures(intos), {**row, **again}
 
 
-def _together(places: list):
+def _merged_figures(places: list):
     """Merges the figures of several rows, either their out-of-place or their in-place figures."""
     if len(places) == 1 or places[0] is None:
         return places[0]

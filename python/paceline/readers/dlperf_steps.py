@@ -10,7 +10,7 @@ from .dlperf_formats import EPOCHS, FORMATS, GLOBAL_RATE, MILLISECONDS, MINDSPOR
 _LEAP_YEAR = 2020  # for stamps without a year, since it has all days
 _MOST_BETWEEN = 1.1  # largest allowed ratio of the time between two lines to the time of their
                      # steps
-_OTHER_TIMER = 0.1  # largest relative difference between printed rates and rates by time stamps
+_OTHER_TIMER_TOLERANCE = 0.1  # largest relative difference between printed rates and rates by time stamps
 _MINDSPORE_STEP = re.compile(r"epoch: .*step: ")
 
 
@@ -164,7 +164,7 @@ class Steps:
         told = [(ns, self._rates[begin + k]) for k, ns in enumerate(step_ns, 1) if begin + k in self._rates]
         by_rates = sum(samples / rate.value for _, rate in told)
         by_stamps = sum(ns for ns, _ in told) * 1e-9
-        if told and abs(by_rates / by_stamps - 1) > _OTHER_TIMER:
+        if told and abs(by_rates / by_stamps - 1) > _OTHER_TIMER_TOLERANCE:
             raise Invalid(
                 told[0][1].place,
                 f"a step of the window took {by_stamps / len(told):.6g} s as the stamps say, and {by_rates / len(told):.6g} s as "

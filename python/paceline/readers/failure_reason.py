@@ -72,7 +72,7 @@ def _has_no_text(line: str) -> bool:
     return not any(c.isalnum() for c in line)
 
 
-def _raised_at(lines: list, begin: int):
+def _exception_of_traceback(lines: list, begin: int):
     """Returns the exception of the traceback that begins at line `begin`. Lines of other ranks in
     between are skipped."""
     first, rank = lines[begin]
@@ -91,7 +91,7 @@ def _root_exceptions(lines: list) -> list:
         if text.strip().startswith(_LEADS_TO):
             replaces = True
         elif _TRACEBACK in text:
-            one = _raised_at(lines, i)
+            one = _exception_of_traceback(lines, i)
             if one and not _OF_CHILD.search(one.text):
                 found[len(found) - replaces :] = [one]
             replaces = False

@@ -57,7 +57,7 @@ def check_samples(head: dict, steps: int, rate: list, epoch, line) -> None:
         _check_epochs(examples, batch, epochs, steps, head["batch"][1])
         if epoch is not None:
             _check_end(steps / -(-examples // batch), steps / max(1, examples // batch), epoch, steps)
-            if epoch.value % 1 and _may_be(examples, epoch, rate):
+            if epoch.value % 1 and _may_be_sample_count(examples, epoch, rate):
                 return
     faults = []
     for samples in counted:
@@ -90,7 +90,7 @@ def _check_end(least: float, most: float, epoch: Figure, steps: int) -> None:
         )
 
 
-def _may_be(examples: int, epoch: Figure, rate: list) -> bool:
+def _may_be_sample_count(examples: int, epoch: Figure, rate: list) -> bool:
     """Returns whether the number of samples, by the rates, agrees with a training that ended within
     an epoch."""
     low, high = rate[0].low * rate[1].low, rate[0].high * rate[1].high

@@ -7,7 +7,7 @@ import re
 
 from .checks import Figure, Invalid, exactly, figure, one_of, shown
 
-_LONGEST = 40  # largest number of digits of an integer
+_MAX_INTEGER_DIGITS = 40  # largest number of digits of an integer
 _SPACE = re.compile(r"\s*")
 
 
@@ -58,7 +58,7 @@ def _after_spaces(text: str, at: int) -> int:
 
 
 def _integer(digits: str, place: str) -> int:
-    if len(digits) > _LONGEST:
+    if len(digits) > _MAX_INTEGER_DIGITS:
         raise Invalid(place, f"'{shown(digits)}' is not a number of a log")
     return int(digits)
 

@@ -10,8 +10,8 @@ from .checks import Invalid, shown
 from .json_text import member, number, parse
 
 _MARK = '"traceEvents"'
-_READ = ("cpu_op", "kernel", "user_annotation")  # an event of another kind may have no times
-_AMD = re.compile(r'"name": ?"(?:hip[A-Z]|[^"]*(?:AMD |Instinct|Radeon))')  # calls of its runtime, or its devices
+_READ_KINDS = ("cpu_op", "kernel", "user_annotation")  # an event of another kind may have no times
+_AMD_PATTERN = re.compile(r'"name": ?"(?:hip[A-Z]|[^"]*(?:AMD |Instinct|Radeon))')  # calls of its runtime, or its devices
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ class Trace:
         if not isinstance(self.value, dict):
             raise Invalid(source, "is no trace of PyTorch's profiler")
         found = member(self.value, "traceEvents", list, source)
-        self._complete = [one for one in found if isinstance(one, dict) and one.get("ph") == "X" and one.get("cat") in _READ]
+        self._complete = [one for one in found if isinstance(one, dict) and one.get("ph") == "X" and one.get("cat") in _READ_KINDS]
         events = [self._event(one) for one in self._complete]
         self.events = sorted(events, key=lambda one: (one.begin, -one.end))
 
@@ -99,7 +99,7 @@ class Trace:
 
     @cached_property
     def is_of_amd(self) -> bool:
-        return bool(_AMD.search(self._source.text))
+        return bool(_AMD_PATTERN.search(self._source.text))
 
     @property
     def world(self) -> dict:

@@ -25,18 +25,18 @@ from .record import warning
 
 # Arrivals may be late by the scheduler's time slices, which are long on a busy machine.
 # Differences between arrivals are compared with this absolute and this relative tolerance.
-_SLACK_NS, _SHARE = 50e6, 1.1
+_SLACK_NS, _RATIO_TOLERANCE = 50e6, 1.1
 # Tolerances for the time that an adapter leaves out: its first and last line are not written
 # exactly when the window begins and ends.
 _ADAPTER_SLACK_NS, _ADAPTER_SHARE = 150e6, 1.25
-_FAR = 8
+_FAR_SHORTER_RATIO = 8
 # The program may use another clock, which may run at a slightly different speed.
 _RUN_SLACK_NS, _RUN_SHARE = 10e6, 1.01
 # Lines that arrive closer together than this were not written when their steps ended.
 _LEAST_INTERVAL_NS, _LEAST_INTERVALS = 1e6, 3
-_ALIKE = 4  # allowed ratio of the median interval to the interval at the 10th percentile
-_FITS = 0.1  # relative tolerance of a unit that explains a difference
-_LEAST_OF_RUN = 0.01  # smallest share of a program's whole run that its steps should take
+_ALIKE_RATIO = 4  # allowed ratio of the median interval to the interval at the 10th percentile
+_UNIT_TOLERANCE = 0.1  # relative tolerance of a unit that explains a difference
+_LEAST_SHARE_OF_RUN = 0.01  # smallest share of a program's whole run that its steps should take
 
 _EVENT_UNITS = {"seconds": 1, "milliseconds": 1e-3, "microseconds": 1e-6, "nanoseconds": 1e-9}
 _PRINTS_LOG = re.compile(
@@ -87,7 +87,7 @@ def check_clock(case: Case, series: Series, leaves_nothing_out: bool) -> dict | 
         return None
     fitting = "" if found.kind is DifferenceKind.ROUNDED else _fitting_unit(case, found, series.in_ns)
     seen = _difference_text(case, found)
-    advice = f"the numbers would fit {fitting}" if fitting else _advice(case, found)
+    advice = f"the numbers would fit {fitting}" if fitting else _advice_text(case, found)
     if found.kind is DifferenceKind.ROUNDED:
         return warning("times-rounded", seen, "the program prints too few digits of its numbers", advice)
     if found.kind is DifferenceKind.LEAVES_OUT and not fitting:
@@ -133,11 +133,11 @@ def _by_line(lines: list, first: int, end: int, leaves_nothing_out: bool) -> Dif
         return clock > share * high + slack and median_high > share
 
     for kind, differs in (
-        (DifferenceKind.LONGER, low > _SHARE * clock + _SLACK_NS and median_low < 1 / _SHARE),
+        (DifferenceKind.LONGER, low > _RATIO_TOLERANCE * clock + _SLACK_NS and median_low < 1 / _RATIO_TOLERANCE),
         (DifferenceKind.SHORTER, leaves_nothing_out and shorter(_ADAPTER_SHARE, _ADAPTER_SLACK_NS)),
-        (DifferenceKind.FAR_SHORTER, shorter(_FAR, _SLACK_NS)),
-        (DifferenceKind.LEAVES_OUT, shorter(_SHARE, _SLACK_NS)),
-        (DifferenceKind.ROUNDED, stated > _SHARE * clock + _SLACK_NS),
+        (DifferenceKind.FAR_SHORTER, shorter(_FAR_SHORTER_RATIO, _SLACK_NS)),
+        (DifferenceKind.LEAVES_OUT, shorter(_RATIO_TOLERANCE, _SLACK_NS)),
+        (DifferenceKind.ROUNDED, stated > _RATIO_TOLERANCE * clock + _SLACK_NS),
     ):
         if differs:
             return Difference(kind, window, clock)
@@ -153,7 +153,7 @@ def _by_progress(case: Case, series: Series) -> Difference | None:
         if not lines:
             continue
         clock = max(1, lines[-1].arrived_ns - arrived_ns)
-        if sum(one.low_ns for one in lines) > _SHARE * clock + _ADAPTER_SLACK_NS:
+        if sum(one.low_ns for one in lines) > _RATIO_TOLERANCE * clock + _ADAPTER_SLACK_NS:
             return Difference(DifferenceKind.LONGER, lines, clock)
         # Before the window the length of steps is not known.
         if inside >= 0 and clock > _ADAPTER_SHARE * sum(one.high_ns for one in lines) + _ADAPTER_SLACK_NS:
@@ -169,15 +169,15 @@ def _come_one_by_one(intervals: list) -> bool:
     if len(intervals) < _LEAST_INTERVALS:
         return False
     median = _quantile(intervals, 0.5)
-    return median >= _LEAST_INTERVAL_NS and _quantile(intervals, 0.1) >= median / _ALIKE
+    return median >= _LEAST_INTERVAL_NS and _quantile(intervals, 0.1) >= median / _ALIKE_RATIO
 
 
 def _agrees_with_clock(found: Difference, taken_ns: float) -> bool:
     """Returns whether a total step time of `taken_ns` would agree with the clock. If only the time
     of the whole run is known, returns whether the steps would fit into it."""
     if found.kind is DifferenceKind.LONGER_THAN_RUN:
-        return _LEAST_OF_RUN * found.clock_ns <= taken_ns <= found.clock_ns
-    return abs(taken_ns / found.clock_ns - 1) <= _FITS
+        return _LEAST_SHARE_OF_RUN * found.clock_ns <= taken_ns <= found.clock_ns
+    return abs(taken_ns / found.clock_ns - 1) <= _UNIT_TOLERANCE
 
 
 def _fitting_unit(case: Case, found: Difference, in_ns: bool) -> str:
@@ -235,7 +235,7 @@ def _reason_of_length(case: Case, found: Difference) -> str:
     return "a line has to say how long its own step took, neither a total nor a mean of earlier steps"
 
 
-def _advice(case: Case, found: Difference) -> str:
+def _advice_text(case: Case, found: Difference) -> str:
     arrival = "leave the group out of --step-regex, and the arrival of the lines is timed"
     if found.kind in (DifferenceKind.LONGER, DifferenceKind.LONGER_THAN_RUN):
         return _reason_of_length(case, found)

@@ -7,7 +7,7 @@ from .checks import Invalid, figure
 from .step_log import Steps
 
 _FLOPS = "throughput per GPU (TFLOP/s/GPU)"
-_MOMENTS = 0.1  # tolerance in seconds between the end of the timed iterations and the line's time
+_MOMENT_TOLERANCE_S = 0.1  # tolerance in seconds between the end of the timed iterations and the line's time
                 # stamp
 
 
@@ -45,7 +45,7 @@ def check_stamps(a: Iterations, b: Iterations) -> None:
     if a.stamp is None or b.stamp is None:
         return
     steps, between = b.number - a.number, b.stamp - a.stamp
-    most = (between + a.stamp_digit + _MOMENTS) / steps
+    most = (between + a.stamp_digit + _MOMENT_TOLERANCE_S) / steps
     if b.seconds - b.half <= most:
         return
     rest = (b.seconds * (steps + 1) - a.seconds) / steps

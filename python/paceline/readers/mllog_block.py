@@ -9,7 +9,7 @@ from .json_text import number
 
 # Largest relative differences between a block's own rate and that by its clock. The rate has a
 # separate timer, which leaves out checkpoints; the first block (_FIRST) also contains the warm-up.
-_OTHER_TIMER, _FIRST = 0.15, 0.75
+_OTHER_TIMER_TOLERANCE, _FIRST = 0.15, 0.75
 
 
 @dataclass
@@ -43,8 +43,8 @@ class Block:
         block's own rate agrees with its samples and clock. 1: the rate counts samples."""
         by_clock = samples / self.ms * 1e3
         known = [1, facts.get("max_sequence_length")] if self.rates else [1]
-        most = _FIRST if self.warms_up else _OTHER_TIMER
-        return [unit for unit in known if unit and -_OTHER_TIMER <= self.rate(facts) / (by_clock * unit) - 1 <= most]
+        most = _FIRST if self.warms_up else _OTHER_TIMER_TOLERANCE
+        return [unit for unit in known if unit and -_OTHER_TIMER_TOLERANCE <= self.rate(facts) / (by_clock * unit) - 1 <= most]
 
 
 def member(event: dict, key: str):

@@ -7,7 +7,7 @@ from .mllog_block import Block, member, throughput
 from .mllog_epochs import set_samples_by_epochs
 
 _STEP_TIMES = ("train_step_time", "train_step_timing")  # seconds
-_SAME_MOMENT = 100  # largest difference in ms between the times that two processes report for one
+_SAME_EVENT_MS = 100  # largest difference in ms between the times that two processes report for one
                     # event
 
 
@@ -41,7 +41,7 @@ def _blocks(events: list, name: str) -> list:
     for event, line in events:
         key = event["key"]
         if key == f"{name}_start":
-            if begun and not _is_again(event, line, *begun):
+            if begun and not _is_same_event(event, line, *begun):
                 raise Invalid(line, f"a {name} starts while the one of line {begun[1].number} has not ended")
             begun = begun or (event, line)
         elif key == f"{name}_stop" and begun:
@@ -50,7 +50,7 @@ def _blocks(events: list, name: str) -> list:
                 raise Invalid(line, f"the {name} lasts {ms:g} ms")
             blocks.append(Block(begun[0], event, ms, line))
             begun = None
-        elif key == f"{name}_stop" and not (blocks and _is_again(event, line, blocks[-1].stop, blocks[-1].line)):
+        elif key == f"{name}_stop" and not (blocks and _is_same_event(event, line, blocks[-1].stop, blocks[-1].line)):
             raise Invalid(line, f"a {name} ends that has not started")
     _add_statements(events, blocks, name)
     if len(blocks) > 1:
@@ -58,10 +58,10 @@ def _blocks(events: list, name: str) -> list:
     return blocks
 
 
-def _is_again(event: dict, line, other: dict, place) -> bool:
+def _is_same_event(event: dict, line, other: dict, place) -> bool:
     """Whether two processes report the same event."""
     same = {key: member(event, key) == member(other, key) for key in ("samples_count", "step_num", "first_epoch_num", "epoch_num")}
-    return all(same.values()) and abs(_clock(event, line) - _clock(other, place)) <= _SAME_MOMENT
+    return all(same.values()) and abs(_clock(event, line) - _clock(other, place)) <= _SAME_EVENT_MS
 
 
 def _add_statements(events: list, blocks: list, name: str) -> None:

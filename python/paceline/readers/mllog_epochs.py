@@ -14,7 +14,7 @@ from .mllog_block import Block, member
 # which nothing else confirms that their blocks do; a submission may leave out a part of a batch.
 _DATA_SETS = {"resnet": (1_281_167,), "ssd": (117_266, 1_170_301), "retinanet": (1_170_301,), "maskrcnn": (117_266,),
               "unet3d": (168,), "gnmt": (3_969_024,)}  # fmt: skip
-_SAME_DATA = 0.03
+_SAME_DATA_TOLERANCE = 0.03
 _OF_WHOLE_RUN = ("bert",)  # where one block of one epoch is the training, of train_samples
 
 
@@ -56,7 +56,7 @@ def _fail(counted: list, units: dict, facts: dict) -> None:
 
 def _is_data_set(facts: dict) -> bool:
     known = _DATA_SETS.get(facts.get("submission_benchmark"), (facts["train_samples"],) if "submission_benchmark" not in facts else ())
-    return any(abs(facts["train_samples"] / samples - 1) <= _SAME_DATA for samples in known)
+    return any(abs(facts["train_samples"] / samples - 1) <= _SAME_DATA_TOLERANCE for samples in known)
 
 
 def _epochs(block: Block):

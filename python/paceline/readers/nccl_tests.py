@@ -11,7 +11,7 @@ import re
 from . import nccl_json, nccl_table
 from .checks import Invalid
 from .collective import OPERATIONS
-from .collective_rows import is_again
+from .collective_rows import is_repetition
 from .nccl_json_rows import prints_as
 from .nccl_text import is_program, program_in, tables_of
 
@@ -44,7 +44,7 @@ def _records_of_documents(documents: list, tables: list, named: set, source):
     seen = {}
     for document in documents:
         same = json.dumps(document.value, sort_keys=True)
-        if is_again(seen, same, document.place, "JSON", source.note):
+        if is_repetition(seen, same, document.place, "JSON", source.note):
             continue
         yield from nccl_json.records_of(document, source.note)
         program = nccl_json.program_of(document)
@@ -83,5 +83,5 @@ def _records_of_tables(tables: list, named: set, source):
                 table.program,
             )
         )
-        if not is_again(seen, same, table.first, "table", source.note):
+        if not is_repetition(seen, same, table.first, "table", source.note):
             yield from nccl_table.records_of(table, named, source.note)

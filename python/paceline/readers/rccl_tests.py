@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from .checks import Invalid, check_count, count, one_of
 from .collective import ELEMENT_BYTES, check_columns, check_rates, operation_of, reduction_of
 from .collective_ranks import other_groups
-from .collective_rows import is_again, merge_repeated_rows, row_record
+from .collective_rows import is_repetition, merge_repeated_rows, row_record
 from .json_text import member, number
 from .lines import Line
 from .rccl_rows import runs_of_csv, runs_of_json
@@ -43,7 +43,7 @@ def read(source):
         if not rows:
             raise Invalid(source, "has no row of results of rccl-tests")
         same = json.dumps([row for row, _ in rows])
-        if not is_again(seen, same, rows[0][1], "run", source.note):
+        if not is_repetition(seen, same, rows[0][1], "run", source.note):
             yield from _records_of_run(rows)
 
 

@@ -31,7 +31,7 @@ _HEAD_IN_TOKENS = re.compile(
 )
 _START = re.compile(r"(?:Trainer is initialized |Training starts at step (\d{1,9})(?:[.,] (?=with)|\.?\s*$))(.*)")
 _STARTS = ("Trainer is initialized", "Training starts")
-_MOMENTS = 0.05  # tolerance in seconds between the moments of the rate and of the line's time
+_MOMENT_TOLERANCE_S = 0.05  # tolerance in seconds between the moments of the rate and of the line's time
                  # stamp, at both ends
 
 
@@ -130,7 +130,7 @@ class Lines:
         self._shared = self._shared or max(1, round(self.per_device / rate.value / by_clock))
         one.seconds = self.per_device / rate.value / self._shared
         one.half = one.seconds * rate.half / rate.value
-        if abs(one.seconds - by_clock) > _MOMENTS / steps + one.half:
+        if abs(one.seconds - by_clock) > _MOMENT_TOLERANCE_S / steps + one.half:
             raise Invalid(
                 one.line,
                 f"the log says {rate.text} tokens a second, {one.seconds:.6g} s a step of "

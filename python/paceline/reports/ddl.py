@@ -28,12 +28,12 @@ _MOST_ITERATIONS = 10
 _FUSES_ALL = "536870912"  # threshold in bytes with which the original fuses all tensors
 
 
-def _ours(names: dict) -> dict:
+def _first_original_names(names: dict) -> dict:
     """Returns, for each of Paceline's names, the first of theirs."""
     return {ours: theirs for theirs, ours in reversed(names.items())}
 
 
-_METHOD_OF, _COMPRESSOR_OF, _MODEL_OF = map(_ours, (METHODS, COMPRESSORS, MODELS))
+_METHOD_OF, _COMPRESSOR_OF, _MODEL_OF = map(_first_original_names, (METHODS, COMPRESSORS, MODELS))
 
 
 def _rates(run: dict) -> tuple:

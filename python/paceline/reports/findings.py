@@ -43,9 +43,9 @@ class Finding:
 def findings(table) -> list:
     found = []
     for column in table.columns:
-        for check in (_own_recipe, _scaling, _runs, _remarks, _training):
+        for check in (_recipe_findings, _scaling_findings, _run_findings, _remark_findings, _training_findings):
             found += [Finding(column.title, *one) for one in check(column, table)]
-    found += [Finding("", text) for text in (*_recipes(table), *_machines(table))]
+    found += [Finding("", text) for text in (*_recipe_differences(table), *_machine_differences(table))]
     return found
 
 
@@ -59,7 +59,7 @@ def excludes(found, column, devices=None) -> bool:
     )
 
 
-def _own_recipe(column, _table):
+def _recipe_findings(column, _table):
     for name in RECIPE:
         if name in column.varied:
             yield (f"its runs differ in {name}: {column.facts[name]}",)
@@ -67,7 +67,7 @@ def _own_recipe(column, _table):
         yield (f"its runs are of several versions: {column.facts['framework_version']}",)
 
 
-def _scaling(column, table):
+def _scaling_findings(column, table):
     """Checks the speed-ups as the number of devices grows."""
     before = None
     for devices in table.rows:
@@ -112,7 +112,7 @@ def _check_published_speed_up(column, times, devices):
         )
 
 
-def _runs(column, _table):
+def _run_findings(column, _table):
     for devices, cell in column.cells.items():
         for check in (c for run in cell.runs for c, held in run["verified"].items() if not held):
             place = f"{counted(devices.devices, 'device')} on {counted(devices.nodes, 'node')}"
@@ -137,7 +137,7 @@ def _spread(seconds) -> float:
     return math.sqrt(max(0.0, squares / len(seconds) - mean * mean)) / mean
 
 
-def _remarks(column, _table):
+def _remark_findings(column, _table):
     """Returns the remarks of the source about its own values."""
     remarked = set()
     for devices, cell in column.cells.items():
@@ -148,7 +148,7 @@ def _remarks(column, _table):
                 yield (f"the source remarks on {devices.place}: {flags}",)
 
 
-def _training(column, table):
+def _training_findings(column, table):
     """Finds differences from the training of the other columns, and facts that would show them but are missing."""
     for devices, cell in column.cells.items():
         reasons = [run["not_comparable"] for run in cell.runs if run["not_comparable"]]
@@ -167,7 +167,7 @@ def _trains(run):
     return run["source"] != "imported" and not asked.get("command") and not asked.get("replay")
 
 
-def _recipes(table):
+def _recipe_differences(table):
     """Finds recipes in which columns differ: "layout: NCHW (pytorch-ddp, paddle); NHWC (jax)"."""
     for name in RECIPE:
         titles = {}
@@ -179,7 +179,7 @@ def _recipes(table):
             yield f"the columns differ in {name}: {'; '.join(texts)}"
 
 
-def _machines(table):
+def _machine_differences(table):
     runs = [run for column in table.columns for cell in column.cells.values() for run in cell.runs]
     names = {"".join(h["host"] + h["facts"].get("cpu_model", "") for h in run["hosts"]) for run in runs}
     if len(names) > 1:

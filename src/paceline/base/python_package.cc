@@ -12,12 +12,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
-bool is_there(const fs::path& path) {
+bool is_existing_file(const fs::path& path) {
   std::error_code none;
   return fs::exists(path, none);
 }
 
-bool is_package(const fs::path& folder) { return is_there(folder / "run_module.py"); }
+bool is_package(const fs::path& folder) { return is_existing_file(folder / "run_module.py"); }
 
 // For PREFIX/lib/pythonX.Y/site-packages/NAME returns PREFIX/bin/python3, else
 // PREFIX/bin/pythonX.Y, else the python3 of PATH.
@@ -25,7 +25,7 @@ std::string interpreter_beside(const fs::path& package) {
   const fs::path libraries = package.parent_path().parent_path();
   const fs::path folder = libraries.parent_path().parent_path() / "bin";
   for (const std::string& name : {std::string("python3"), libraries.filename().string()}) {
-    if (is_there(folder / name)) {
+    if (is_existing_file(folder / name)) {
       return (folder / name).string();
     }
   }
@@ -51,9 +51,9 @@ PythonPackage python_package_of(const fs::path& program, const fs::path& torch) 
   }
   const fs::path root = source_tree(program);
   const fs::path own = root / ".venv" / "bin" / "python3";
-  PythonPackage package{.python = !torch.empty()  ? interpreter_beside(torch)
-                                  : is_there(own) ? own.string()
-                                                  : "python3"};
+  PythonPackage package{.python = !torch.empty()          ? interpreter_beside(torch)
+                                  : is_existing_file(own) ? own.string()
+                                                          : "python3"};
   if (!root.empty()) {
     package.folder = (root / "python" / "paceline").string();
     package.environments = (root / ".deps" / "adapters").string();

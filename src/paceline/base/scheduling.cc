@@ -27,7 +27,7 @@ bool is_ordinary(std::uint32_t policy) { return policy == SCHED_OTHER || policy 
 
 // Changes the calling thread's scheduling if its policy is ordinary, and returns the former
 // scheduling.
-Attributes exchange(std::uint32_t policy, std::uint64_t slice_ns) {
+Attributes exchange_scheduling(std::uint32_t policy, std::uint64_t slice_ns) {
   Attributes before{.policy = SCHED_FIFO};
   if (syscall(SYS_sched_getattr, 0, &before, sizeof before, 0) == 0 && is_ordinary(before.policy)) {
     Attributes now = before;
@@ -46,8 +46,8 @@ ScopedScheduling::ScopedScheduling(Scheduling scheduling) {
     return;
   }
   const Attributes before = scheduling == Scheduling::kShortSlice
-                                ? exchange(SCHED_OTHER, kShortSliceNs)
-                                : exchange(SCHED_BATCH, 0);
+                                ? exchange_scheduling(SCHED_OTHER, kShortSliceNs)
+                                : exchange_scheduling(SCHED_BATCH, 0);
   policy_ = before.policy;
   // The kernel reports the system's default slice as a number too. Any slice other than
   // kShortSliceNs is taken to be that default.
@@ -56,7 +56,7 @@ ScopedScheduling::ScopedScheduling(Scheduling scheduling) {
 
 ScopedScheduling::~ScopedScheduling() {
   if (is_ordinary(policy_)) {
-    exchange(policy_, slice_ns_);
+    exchange_scheduling(policy_, slice_ns_);
   }
 }
 

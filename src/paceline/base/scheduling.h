@@ -22,12 +22,12 @@ enum class Scheduling : std::uint8_t {
 /// system's default scheduling.  Large operations overlap with long computation: if a Gloo thread
 /// preempts another Gloo thread, that one may hold the lock of a connection, and if it preempts the
 /// training thread, it evicts that thread's caches for nothing (docs/performance.md).
-constexpr std::int64_t kLargestScheduled = 8 << 20;
+constexpr std::int64_t kLargestScheduledBytes = 8 << 20;
 
-/// Returns `scheduling` for threads whose largest operation has at most kLargestScheduled bytes,
-/// and kUnchanged for others.
+/// Returns `scheduling` for threads whose largest operation has at most kLargestScheduledBytes
+/// bytes, and kUnchanged for others.
 constexpr Scheduling scheduling_of(std::int64_t largest_operation, Scheduling scheduling) {
-  return largest_operation <= kLargestScheduled ? scheduling : Scheduling::kUnchanged;
+  return largest_operation <= kLargestScheduledBytes ? scheduling : Scheduling::kUnchanged;
 }
 
 /// Sets the scheduling of the calling thread until this object is destroyed, and for good that of

@@ -29,7 +29,7 @@ void replace(int descriptor, int by) {
 // async-signal-safe calls are allowed.  Writes errno to `failure` if the executable cannot be run.
 [[noreturn]] void execute(const Command& command, char* const* argv, char* const* environment,
                           pid_t parent, int failure) {
-  if (command.own_group) {
+  if (command.leads_process_group) {
     setpgid(0, 0);
   }
   prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -39,7 +39,7 @@ void replace(int descriptor, int by) {
   for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGPIPE, SIGCHLD}) {
     ::signal(signal, SIG_DFL);
   }
-  if (!command.own_group) {
+  if (!command.leads_process_group) {
     ::signal(SIGINT, SIG_IGN);
   }
   sigset_t none;
@@ -82,7 +82,7 @@ pid_t spawn(const Command& command) {
   if (child == 0) {
     execute(child_command, argv.data(), environment.data(), parent, failure[1]);
   }
-  if (child > 0 && command.own_group) {
+  if (child > 0 && command.leads_process_group) {
     setpgid(child, child);  // the child does the same; either may come first
   }
   const Descriptor told(failure[0]);

@@ -21,7 +21,7 @@ struct Command {
   int error = -1;                        // descriptor of stderr; -1: this process's
   /// Whether the child leads its own process group.  A child in this process's group ignores
   /// SIGINT, which a terminal sends to the whole group.
-  bool own_group = true;
+  bool leads_process_group = true;
 };
 
 /// Starts a child with no signal blocked.  The kernel kills the child when the calling thread ends,

@@ -68,7 +68,7 @@ Adapter adapter_from(const Section& table, const std::string& name, const Python
                   .one_host = table.one_of("hosts", kHosts).has_value(),
                   .compiles = compiles.has_value(),
                   .always_compiles = compiles == "always"};
-  if (const auto module = table.written("module")) {
+  if (const auto module = table.text_if_present("module")) {
     adapter.module = "paceline.adapters." + *module;
   } else if (adapter.missing.empty()) {
     table.reject("module", "''", "an adapter names its module");

@@ -39,6 +39,6 @@ std::string Case::role_of(int rank) const {
   return servers > 0 && rank == trainers + servers ? "master" : "";
 }
 
-std::string Case::key() const { return key_but(*this, {}); }
+std::string Case::key() const { return key_without(*this, {}); }
 
 }  // namespace paceline::cases

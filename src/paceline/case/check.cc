@@ -24,7 +24,7 @@ namespace {
 
 // Whether the case may name a network that Paceline does not know: a command's network can be any,
 // and an adapter may have networks of its own.
-bool is_network_outside(const Case& c, const MachineFacts& m) {
+bool may_have_unknown_model(const Case& c, const MachineFacts& m) {
   const auto adapter = find_adapter(m.adapters, c.framework);
   return !c.command.empty() || is_adapter_path(c.framework) || c.framework == kOwnNetwork ||
          (adapter && std::ranges::find(adapter->models, c.model) != adapter->models.end());
@@ -35,7 +35,7 @@ void check_model(const Case& c, const MachineFacts& m, const Where& where) {
                   "'{0}' is a profile, which has times but no network to train; --replay {0} runs "
                   "its layers as sleeps",
                   c.model);
-  if (c.replay.empty() && !is_network_outside(c, m) &&
+  if (c.replay.empty() && !may_have_unknown_model(c, m) &&
       std::ranges::find(m.models, c.model) == m.models.end()) {
     const DdlName* legacy = find_ddl_name(kDdlModels, c.model);
     where.reject_if(legacy == nullptr, "model", "{}",
@@ -196,19 +196,19 @@ void check_option_combinations(const Case& c, const Where& where) {
                   c.stretch);
   where.reject_if(!c.replay.empty() && outside, "replay",
                   "'{}' is slept through by Paceline's own ranks, and {} performs the case",
-                  c.replay, performer_of(c));
+                  c.replay, runner_name_of(c));
   where.reject_if(!c.replay.empty() && by_pytorch, "strategy",
                   "'{}' runs PyTorch's own reducer on a network that computes, which a replay does "
                   "not have",
                   c.strategy);
   where.reject_if(!c.link.empty() && (spec.external() || outside), "link",
                   "'{}' holds operations of Paceline's own ranks, and {} performs the case", c.link,
-                  performer_of(c));
+                  runner_name_of(c));
   where.reject_if(c.average_buffers > 0 && (outside || by_pytorch || !c.replay.empty()),
                   "average_buffers",
                   "statistics are averaged by the plan of a network that trains here, which {} is "
                   "not; leave it out",
-                  outside || by_pytorch ? "'" + performer_of(c) + "'" : "a replay");
+                  outside || by_pytorch ? "'" + runner_name_of(c) + "'" : "a replay");
   check_update(c, spec, where);
 }
 

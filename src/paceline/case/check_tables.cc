@@ -52,7 +52,7 @@ void check_dense_strategy(const Case& c, const Where& where) {
                                                      : "strategy";
   where.reject_if(spec.external() || runs_external_program(c), key,
                   "'{}' is an external program, which knows no model with embedding tables",
-                  c.command.empty() ? performer_of(c) : c.command);
+                  c.command.empty() ? runner_name_of(c) : c.command);
   where.reject_if(spec.update.row != nullptr && spec.update.row->parameters, "strategy",
                   "'{}' sends parameters, and beside embedding tables the gradients of the dense "
                   "part cross; take an update rule that sends them, as gradients or zero-1",

@@ -114,7 +114,7 @@ void apply_data_set(Case& c, const Where& where) {
   const bool outside = runs_external_program(c) || strategies::strategy_of(c).external();
   where.reject_if(!c.replay.empty() || (outside && c.not_run.empty()), "data",
                   "'{}' is trained on by a network of this program, which {} has not", c.data,
-                  c.replay.empty() ? performer_of(c) : "a replay");
+                  c.replay.empty() ? runner_name_of(c) : "a replay");
   if (traits.mapped) {
     set_sizes_of_mapped_file(c, where);
     return;

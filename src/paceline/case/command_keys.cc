@@ -207,16 +207,16 @@ void check_command_keys(const std::vector<CommandCase>& cases) {
   check_expressions(cases);
 }
 
-void forget_defaults(Case& c, const std::function<bool(std::string_view key)>& is_given,
-                     bool gpu_visible) {
+void mark_unknown_values(Case& c, const std::function<bool(std::string_view key)>& is_given,
+                         bool gpu_visible) {
   for (const Field& key : keys()) {
     if (key.json.form != JsonForm::kStated || is_one_of(kAlwaysStatedKeys, key.name)) {
       continue;
     }
-    const bool told = is_given(key.name) || command_sees(c, key.name);
+    const bool is_known_to_command = is_given(key.name) || command_sees(c, key.name);
     // Without a GPU the device is known: it is the CPU.
     const bool follows = key.name == "device" && !gpu_visible;
-    if (!told && !follows) {
+    if (!is_known_to_command && !follows) {
       c.forget(std::string(key.json_name()));
     }
   }

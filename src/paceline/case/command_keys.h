@@ -52,7 +52,7 @@ void check_command_keys(const std::vector<CommandCase>& cases);
 /// Paceline's own default, which says nothing about the user's program. `is_given` returns whether
 /// the user gave a key. `gpu_visible`: this machine has a GPU; without one, the device is known to
 /// be the CPU.
-void forget_defaults(Case& c, const std::function<bool(std::string_view key)>& is_given,
-                     bool gpu_visible);
+void mark_unknown_values(Case& c, const std::function<bool(std::string_view key)>& is_given,
+                         bool gpu_visible);
 
 }  // namespace paceline::cases

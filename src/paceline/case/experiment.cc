@@ -27,7 +27,7 @@ namespace {
 
 /// Returns the maximum over the cases of `number`, which is a member or a function of a case; at
 /// least 1.
-int largest_of(const std::vector<Case>& cases, auto number) {
+int largest_value_of(const std::vector<Case>& cases, auto number) {
   int largest = 1;
   for (const Case& c : cases) {
     largest = std::max(largest, std::invoke(number, c));
@@ -35,7 +35,7 @@ int largest_of(const std::vector<Case>& cases, auto number) {
   return largest;
 }
 
-bool are_flags(const std::vector<RawValue>& values) {
+bool are_all_flags(const std::vector<RawValue>& values) {
   return std::ranges::all_of(values, [](const auto& it) { return it.where.starts_with("--"); });
 }
 
@@ -52,7 +52,7 @@ void check_strategy_has_use(const RawValues& block) {
   // If only the program was given by flags, the strategy of the file is allowed: it is meant for
   // Paceline's own rows of the file.
   if (strategy == block.end() || program == block.end() ||
-      (are_flags(program->second) && !are_flags(strategy->second))) {
+      (are_all_flags(program->second) && !are_all_flags(strategy->second))) {
     return;
   }
   for (const RawValue& given : strategy->second) {
@@ -128,7 +128,7 @@ class Expansion {
 
   void finish(Experiment& experiment) {
     check_command_keys(commanded_);
-    const int largest = largest_of(cases_, &Case::ranks);
+    const int largest = largest_value_of(cases_, &Case::ranks);
     const int on_a_host =
         machine_.joined() ? std::min(largest, machine_.ranks_per_host.front()) : largest;
     const int threads = std::max(1, machine_.cores / on_a_host);
@@ -136,7 +136,8 @@ class Expansion {
     const auto is_new = [&](Case& c) {
       c.threads = c.threads == 0 ? threads : c.threads;
       // Bucket sizes are ignored here: where they matter, they are part of the strategy's text.
-      return seen.insert(fmt::format("{} discard={}", key_but(c, {&Case::bucket_mb}), c.discard))
+      return seen
+          .insert(fmt::format("{} discard={}", key_without(c, {&Case::bucket_mb}), c.discard))
           .second;
     };
     for (Case& c : cases_) {
@@ -320,7 +321,7 @@ class Expansion {
     check_option_combinations(c, where);
     apply_data_set(c, where);
     if (!c.command.empty()) {
-      forget_defaults(
+      mark_unknown_values(
           c, [&](std::string_view key) { return partial.given->contains(key); },
           machine_.cuda_devices > 0);
     }
@@ -358,11 +359,11 @@ RawValues merged(const RawSettings& raw, const RawValues& block) {
 }  // namespace
 
 int largest_world(const Experiment& experiment) {
-  return largest_of(experiment.cases, &Case::ranks);
+  return largest_value_of(experiment.cases, &Case::ranks);
 }
 
 int most_processes(const Experiment& experiment) {
-  return largest_of(experiment.cases, processes_of);
+  return largest_value_of(experiment.cases, processes_of);
 }
 
 Experiment expand(const RawSettings& raw, const MachineFacts& machine) {

@@ -78,7 +78,7 @@ std::vector<int> parse_counts(const Field& key, const std::string& text, const s
 }
 
 /// Visitor that parses a text as the type of the variant's alternative that it visits.
-struct TextReading {
+struct TextParser {
   const Field& key;
   const std::string& text;
   const std::string& where;
@@ -200,7 +200,7 @@ std::string allowed_text(const Field& key) {
 std::string text_of(const Value& value) { return std::visit(TextVisitor{}, value); }
 
 Value value_from(const Field& key, const std::string& text, const std::string& where) {
-  return std::visit(TextReading{key, text, where}, default_value(key));
+  return std::visit(TextParser{key, text, where}, default_value(key));
 }
 
 Variables variables_from(const std::string& text, const std::string& where) {

@@ -12,7 +12,7 @@ namespace {
 using nlohmann::ordered_json;
 
 /// Visitor that reads a JSON value as the type of the alternative that it visits.
-struct JsonReading {
+struct JsonValueReader {
   const Field& field;
   const JsonNode& place;
 
@@ -104,7 +104,8 @@ Case from_json(const JsonNode& here) {
     if (is_null && field.json.form == JsonForm::kStated) {
       c.forget(std::string(field.json_name()));
     } else if (!is_null || field.json.form != JsonForm::kOrNull) {
-      access_of<Case>(field).set(c, std::visit(JsonReading{field, place}, default_value(field)));
+      access_of<Case>(field).set(c,
+                                 std::visit(JsonValueReader{field, place}, default_value(field)));
     }
   }
   for (const auto& [name, original] : former_keys()) {

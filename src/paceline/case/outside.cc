@@ -149,7 +149,7 @@ bool has_own_network(const Case& c) {
 
 bool runs_external_program(const Case& c) { return !c.framework.empty() || !c.command.empty(); }
 
-std::string performer_of(const Case& c) {
+std::string runner_name_of(const Case& c) {
   return !c.framework.empty() ? c.framework : !c.command.empty() ? "--command" : c.strategy;
 }
 

@@ -26,7 +26,7 @@ bool runs_external_program(const Case& c);
 
 /// Returns the name of what runs the case, for messages: the framework, "--command", or the
 /// strategy if Paceline itself runs it.
-std::string performer_of(const Case& c);
+std::string runner_name_of(const Case& c);
 
 /// Whether the external program starts its ranks itself, as torchrun does.
 bool starts_its_ranks(const Case& c);

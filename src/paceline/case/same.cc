@@ -55,16 +55,16 @@ std::string key_of(const Case& c, const FieldPredicate& chosen) {
 
 }  // namespace
 
-const Case& FieldSelector::usual() {
-  static const Case usual;
-  return usual;
+const Case& FieldSelector::default_case() {
+  static const Case default_case;
+  return default_case;
 }
 
 bool FieldSelector::has(const Field& field) const {
   if (const Part* part = std::get_if<Part>(&of_)) {
     return field.of.part == *part;
   }
-  return access_of<Case>(field).address(usual()) == std::get<const void*>(of_);
+  return access_of<Case>(field).address(default_case()) == std::get<const void*>(of_);
 }
 
 bool equal_except(const Case& a, const Case& b, Fields but) {
@@ -114,11 +114,11 @@ FieldTexts texts_of(const Case& c) {
   return texts;
 }
 
-std::string key_but(const Case& c, Fields but) {
+std::string key_without(const Case& c, Fields but) {
   return key_of(c, [&](const Field& field) { return field.in_key && !is_any_of(field, but); });
 }
 
-std::string key_in(const Case& c, Fields in) {
+std::string key_of_fields(const Case& c, Fields in) {
   return key_of(c, [&](const Field& field) { return is_any_of(field, in); });
 }
 

@@ -19,12 +19,12 @@ class FieldSelector {
  public:
   FieldSelector(Part part) : of_(part) {}
   template <class T, class S>
-  FieldSelector(T S::*member) : of_(address_of(usual().*member)) {}
+  FieldSelector(T S::*member) : of_(address_of(default_case().*member)) {}
 
   bool has(const Field& field) const;
 
  private:
-  static const Case& usual();
+  static const Case& default_case();
   static const void* address_of(const auto& value) { return &value; }
 
   std::variant<Part, const void*> of_;
@@ -51,9 +51,9 @@ FieldTexts texts_of(const Field& field, const Case& c);
 
 /// Returns a text that is equal for two cases that agree in all fields that influence the result,
 /// leaving out the fields `but`.
-std::string key_but(const Case& c, Fields but);
+std::string key_without(const Case& c, Fields but);
 
 /// A text that is equal for cases that agree in the fields `in`.
-std::string key_in(const Case& c, Fields in);
+std::string key_of_fields(const Case& c, Fields in);
 
 }  // namespace paceline::cases

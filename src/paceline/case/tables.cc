@@ -21,7 +21,7 @@ using plan::ModuleId;
 using strategies::BagShape;
 using strategies::EmbeddingJob;
 
-constexpr double kBytes = 4;  // bytes of an fp32 element
+constexpr double kFp32Bytes = 4;  // bytes of an fp32 element
 
 void add_parameter(std::string name, std::vector<Elements> sizes, std::size_t module,
                    plan::ModelShape& model) {
@@ -44,23 +44,24 @@ Elements add_linear(std::string name, Elements inputs, Elements outputs,
   add_parameter(name + ".bias", {outputs}, module, model);
   model.modules.push_back(std::move(name));
   shape.work.push_back({.flops = 2 * static_cast<double>(inputs * outputs),
-                        .bytes = kBytes * static_cast<double>(inputs + outputs)});
+                        .bytes = kFp32Bytes * static_cast<double>(inputs + outputs)});
   return outputs;
 }
 
 /// Adds the module of the embedding bags, with the work of `after`, a layer without parameters that
 /// follows it.
-void add_bags(const EmbeddingJob& job, const plan::LayerWork& after, plan::NetworkShape& shape) {
+void add_bags_module(const EmbeddingJob& job, const plan::LayerWork& after,
+                     plan::NetworkShape& shape) {
   shape.model.modules.emplace_back("embedding_bags");
   const auto width = static_cast<double>(job.width());
   shape.work.push_back({.kind = plan::LayerKind::kEmbedding,
                         .flops = width + after.flops,
-                        .bytes = 2 * kBytes * width + after.bytes});
+                        .bytes = 2 * kFp32Bytes * width + after.bytes});
 }
 
 /// Adds the parameter of the embedding bags as the last parameter. Gradients become ready in
 /// backward order: that of the bags before those of the modules in front of the bags.
-void add_pooled(const EmbeddingJob& job, std::size_t module, plan::ModelShape& model) {
+void add_bags_parameter(const EmbeddingJob& job, std::size_t module, plan::ModelShape& model) {
   add_parameter(std::string(strategies::kPooledParameter),
                 {std::max(Elements{2}, job.bags.most_bags()), job.width()}, module, model);
   const auto pooled = static_cast<plan::ParameterId>(model.parameters.size() - 1);
@@ -81,12 +82,12 @@ void add_pooled(const EmbeddingJob& job, std::size_t module, plan::ModelShape& m
 plan::NetworkShape hybrid_shape(const EmbeddingJob& job) {
   plan::NetworkShape shape;
   shape.model.name = "hybrid";
-  add_bags(job, {}, shape);
+  add_bags_module(job, {}, shape);
   Elements inputs = job.width();
   for (const Elements units : {256, 128, 64, 32, 8}) {
     inputs = add_linear(fmt::format("fc{}", shape.model.modules.size()), inputs, units, shape);
   }
-  add_pooled(job, 0, shape.model);
+  add_bags_parameter(job, 0, shape.model);
   shape.leaf_calls = 9;  // linear layers, and a ReLU after all but the last
   return shape;
 }
@@ -111,10 +112,10 @@ plan::NetworkShape dlrm_shape(const EmbeddingJob& job) {
   const plan::LayerWork interaction{
       .flops = 2 * static_cast<double>(vectors * vectors * job.dim),
       .bytes =
-          kBytes * static_cast<double>(4 * vectors * job.dim + vectors * vectors + 2 * joined)};
-  add_bags(job, interaction, shape);
+          kFp32Bytes * static_cast<double>(4 * vectors * job.dim + vectors * vectors + 2 * joined)};
+  add_bags_module(job, interaction, shape);
   add_layers("top", joined, {512, 256, 2});
-  add_pooled(job, bags, shape.model);
+  add_bags_parameter(job, bags, shape.model);
   shape.leaf_calls = 13;  // linear layers, and a ReLU after all but the last
   return shape;
 }

@@ -24,7 +24,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int kUsualRuns = 6;
+constexpr int kDefaultRuns = 6;
 
 DiffFlags::Side side_of(const front::Alternation::Side& side) {
   records::FileContents read = std::move(records::read_any({side.records}).front());
@@ -63,8 +63,8 @@ std::string make_folder(const std::string& wanted) {
   return folder;
 }
 
-std::string of_side(const std::string& flag, const std::vector<std::string>& given,
-                    std::size_t side) {
+std::string value_of_side(const std::string& flag, const std::vector<std::string>& given,
+                          std::size_t side) {
   if (given.size() > 2) {
     throw UsageError(fmt::format("{}: given {} times; once for both sides, or once for each", flag,
                                  given.size()));
@@ -80,7 +80,7 @@ AbCommand::AbCommand(CLI::App& app)
   app.add_option("--runs", runs_,
                  fmt::format("how often each command runs "
                              "[{}]",
-                             kUsualRuns))
+                             kDefaultRuns))
       ->check(whole_number_in(1))
       ->type_name("N");
   app.add_option("--prepare", prepare_,
@@ -134,10 +134,10 @@ front::Alternation AbCommand::alternation() const {
   for (const std::size_t side : {0, 1}) {
     wanted.sides[side].name = side == 0 ? "A" : "B";
     wanted.sides[side].command = commands_[side];
-    wanted.sides[side].prepare = of_side("--prepare", prepare_, side);
-    wanted.sides[side].cleanup = of_side("--cleanup", cleanup_, side);
+    wanted.sides[side].prepare = value_of_side("--prepare", prepare_, side);
+    wanted.sides[side].cleanup = value_of_side("--cleanup", cleanup_, side);
   }
-  wanted.runs = until_.within() ? until_.most_runs() : runs_.value_or(kUsualRuns);
+  wanted.runs = until_.within() ? until_.most_runs() : runs_.value_or(kDefaultRuns);
   wanted.needs_records = flags_.needs_steps();
   wanted.seed = flags_.seed();
   wanted.deadline = to_milliseconds(timeout_s_);
@@ -174,7 +174,7 @@ int AbCommand::run() const {
       const DiffFlags::Side a = side_of(wanted.sides[0]);
       const DiffFlags::Side b = side_of(wanted.sides[1]);
       const auto found = flags_.compare(a, b, options);
-      fmt::print(stderr, "{}\n", report::until_text(found.diff));
+      fmt::print(stderr, "{}\n", report::sequential_progress_text(found.diff));
       const auto most = until_.time();
       return report::is_decided(found.diff) || (most && watch.elapsed() >= *most);
     };

@@ -110,7 +110,7 @@ AdviseCommand::AdviseCommand(CLI::App& app) : job_(app), measured_(app) {
 predict::AdviseRequest AdviseCommand::request() const {
   predict::MeasuredRecords measured;
   predict::AdviseRequest request;
-  request.any_update = any_update_;
+  request.includes_inexact_updates = any_update_;
   if (measured_.given()) {
     measured = measured_.read();
     request.job = measured_job(job_, measured);

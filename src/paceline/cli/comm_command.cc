@@ -50,7 +50,7 @@ std::int64_t parse_size(const std::string& flag, const std::string& text) {
   return bytes;
 }
 
-std::vector<std::int64_t> sizes_of(std::int64_t least, std::int64_t most, double factor) {
+std::vector<std::int64_t> sweep_sizes(std::int64_t least, std::int64_t most, double factor) {
   if (least > most) {
     throw UsageError(fmt::format("--min {} is above --max {}", least, most));
   }
@@ -150,7 +150,7 @@ CommCommand::CommCommand(CLI::App& app) {
 }
 
 std::vector<std::int64_t> CommCommand::sizes() const {
-  return sizes_of(parse_size("--min", min_), parse_size("--max", max_), factor_);
+  return sweep_sizes(parse_size("--min", min_), parse_size("--max", max_), factor_);
 }
 
 /// Prints the predicted times of the operations and measures nothing.

@@ -90,18 +90,18 @@ class ModelledTimes {
               .seconds = predict::least_possible_s(call, cluster_)};
     }
     // This is the time that `paceline predict` uses for the same call.
-    const double priced_s = predict::collective_s(call, measured_, engine_.costs);
+    const double predicted_s = predict::collective_s(call, measured_, engine_.costs);
     Row row{.pattern = pattern,
             .ranks = ranks,
             .engine = engine_.name,
             .bytes = bytes,
-            .seconds = priced_s,
+            .seconds = predicted_s,
             .calibrated = predict::calibration_of(call, cluster_, engine_) != nullptr,
             .error = predict::error_of_collective(call, cluster_, engine_, model_)};
     const cluster::LinkFit* fit = cluster::measured_fit(call, measured_);
     if (fit != nullptr && fit->ranks == ranks && is_measured_size(call)) {
       row.seconds = predict::collective_s(call, model_, engine_.costs);
-      row.measured_s = priced_s;
+      row.measured_s = predicted_s;
     }
     return row;
   }

@@ -79,7 +79,7 @@ std::string CasePlans::describe(const cases::Case& c, bool whole) {
     return fmt::format("     not run: {}\n", c.not_run);
   }
   if (strategy.external() || cases::runs_external_program(c)) {
-    return fmt::format("     performed by {}: no plan\n     {}\n", cases::performer_of(c),
+    return fmt::format("     performed by {}: no plan\n     {}\n", cases::runner_name_of(c),
                        rank::shell_text(rank::outside_command(c, {})));
   }
   const bool by_times = c.ranks > 1 && strategies::needs_times(strategy);
@@ -87,7 +87,8 @@ std::string CasePlans::describe(const cases::Case& c, bool whole) {
     return "     made by the times of layers and collectives, which are measured when the case "
            "begins: no plan yet\n";
   }
-  const std::string network = cases::key_in(c, {cases::Part::kNetwork, &cases::Case::replay});
+  const std::string network =
+      cases::key_of_fields(c, {cases::Part::kNetwork, &cases::Case::replay});
   if (!shapes_.contains(network)) {
     shapes_[network] = rank::shape_of(c);
   }

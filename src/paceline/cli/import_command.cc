@@ -35,8 +35,8 @@ std::string line_of(const records::CommRecord& record) {
 
 // Appends to the file `to` the lines of these records that it does not have yet.
 template <class Record>
-void append_new(const std::vector<Record>& all, records::RecordKind kind, std::int64_t files,
-                const std::string& to) {
+void append_new_records(const std::vector<Record>& all, records::RecordKind kind,
+                        std::int64_t files, const std::string& to) {
   const std::vector<std::string> lines = split_lines(read_text_if_readable(to).value_or(""));
   std::set<std::string> there(lines.begin(), lines.end());
   records::RecordWriter writer(to, kind);
@@ -103,7 +103,7 @@ int ImportCommand::run() const {
 void ImportCommand::show(const std::vector<records::CommRecord>& rows) const {
   report::find_format(report::output_formats(), format_);
   if (!records_.empty()) {
-    append_new(rows, records::RecordKind::kOperations, std::ssize(files_), records_);
+    append_new_records(rows, records::RecordKind::kOperations, std::ssize(files_), records_);
   }
   fmt::print("{}", report::render_output(format_, report::comm_output(rows, {})));
 }
@@ -113,7 +113,7 @@ void ImportCommand::show(std::vector<records::RunRecord> runs) const {
   FileRecords read{.records = std::move(runs), .file_of = std::vector<std::size_t>(count)};
   keep_distinct_runs(read);
   if (!records_.empty()) {
-    append_new(read.records, records::RecordKind::kRuns, std::ssize(files_), records_);
+    append_new_records(read.records, records::RecordKind::kRuns, std::ssize(files_), records_);
   }
   fmt::print("{}", report::find_format(format_).render(read.records));
 }

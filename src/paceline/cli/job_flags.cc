@@ -115,7 +115,7 @@ JobFlags::JobFlags(CLI::App& app) {
       ->type_name("NAME|PROFILE.json|MODULE:FACTORY")
       ->expected(1, 2)
       ->allow_extra_args();
-  app.parse_complete_callback([this] { set_models(); });
+  app.parse_complete_callback([this] { resolve_model_flags(); });
   add_cluster_flags(app, cluster_);
   app.add_option("--ranks", ranks_, "ranks: 8, or 8,16; left out: all slots")
       ->delimiter(',')
@@ -151,7 +151,7 @@ JobFlags::JobFlags(CLI::App& app) {
 
 /// Sets model_ and second_profile_ from the values of --model. A network that is given as
 /// MODULE:FACTORY in Python is profiled first.
-void JobFlags::set_models() {
+void JobFlags::resolve_model_flags() {
   if (models_.empty()) {
     return;
   }
@@ -201,7 +201,8 @@ bool JobFlags::names_cluster() const {
 
 /// Fills the values that no flag gives from the case in the job's records. Throws UsageError if a
 /// flag contradicts the records.
-void JobFlags::put_recorded(const cases::Case& recorded, predict::PredictRequest& request) const {
+void JobFlags::apply_recorded_case(const cases::Case& recorded,
+                                   predict::PredictRequest& request) const {
   const auto check = [](const char* flag, const std::string& given, const std::string& measured) {
     if (!given.empty() && given != measured) {
       throw UsageError(
@@ -238,7 +239,7 @@ void JobFlags::put_recorded(const cases::Case& recorded, predict::PredictRequest
     const predict::EngineCosts* asked =
         engine_.empty() ? nullptr : &request.cost_table().engine(engine_);
     if (asked != nullptr && !asked->bound) {
-      check("--engine", asked->runs_on(), recorded.engine);
+      check("--engine", asked->fit_engine_name(), recorded.engine);
     }
     request.engine = engine_.empty() ? recorded.engine : engine_;
   }
@@ -284,7 +285,7 @@ predict::PredictRequest JobFlags::request(const predict::MeasuredRecords* measur
     request.algorithm = algorithm_;
   }
   if (recorded != nullptr) {
-    put_recorded(*recorded, request);
+    apply_recorded_case(*recorded, request);
   }
   return request;
 }

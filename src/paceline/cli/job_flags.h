@@ -60,11 +60,11 @@ class JobFlags {
   void make_exclusive_with(CLI::Option& measured);
 
  private:
-  void set_models();
+  void resolve_model_flags();
   /// Throws UsageError for several models that are not two profiles.
   void check_models() const;
   std::string network_of(const cases::Case* recorded) const;
-  void put_recorded(const cases::Case& recorded, predict::PredictRequest& request) const;
+  void apply_recorded_case(const cases::Case& recorded, predict::PredictRequest& request) const;
   bool names_cluster() const;
 
   bool unfused_ = false;

@@ -56,7 +56,7 @@ void apply_stated_values(const predict::ParsedFigure& words,
   };
   for (records::RunRecord& record : records) {
     cases::Case& c = record.configuration;
-    if (words.gives_ranks) {
+    if (words.has_rank_count) {
       put("ranks", figure.ranks, c.ranks, c);
     }
     if (figure.batch_size > 0) {
@@ -167,7 +167,7 @@ predict::MeasuredRecords MeasuredFlags::read() const {
   }
   predict::MeasuredRecords measured;
   if (!records.empty() || figures.empty()) {
-    measured = predict::figures_of(records);
+    measured = predict::measured_figures_of(records);
   }
   std::ranges::move(figures, std::back_inserter(measured.figures));
   return measured;
@@ -186,7 +186,7 @@ predict::PredictRequest measured_job(const JobFlags& flags,
     }
   }
   predict::check_batch(request);
-  predict::put_layer_times(measured, request);
+  predict::set_layer_times(measured, request);
   return request;
 }
 

@@ -123,14 +123,14 @@ std::string next_text(const predict::NextMeasurements& next) {
   const NextMeasurement* best = next.best();
   if (best == nullptr) {
     return fmt::format("no further figure of these narrows the interval of the step of {}, {}",
-                       next.strategy, within(next.half_width_now.value_or(0)));
+                       next.strategy, within(next.present_half_width.value_or(0)));
   }
   std::string text =
       fmt::format("{} next: {}, {}\nthe step of {} is then known to {}, now {}",
                   next.measured ? "measure" : "nothing was measured of the job; measure",
                   best->what, measurement_text(*best), next.strategy, within(best->half_width),
-                  next.half_width_now ? fmt::format("to {}", within(*next.half_width_now))
-                                      : std::string("its error is not known"));
+                  next.present_half_width ? fmt::format("to {}", within(*next.present_half_width))
+                                          : std::string("its error is not known"));
   if (best->is_asked) {
     const NextMeasurement* other = next.best(true);
     text += other == nullptr
@@ -185,7 +185,7 @@ void add_scaling(const predict::Scaling& scaling, report::CommandOutput& output)
 void add_next_measurements(const predict::NextMeasurements& next, report::CommandOutput& output) {
   const auto columns = candidate_columns();
   output.json["measure_next"] = {{"strategy", next.strategy},
-                                 {"error_now", report::or_null(next.half_width_now)},
+                                 {"error_now", report::or_null(next.present_half_width)},
                                  {"candidates", columns.fields().array(next.candidates)}};
   if (!next.candidates.empty()) {
     report::Table table = columns.table(next.candidates);

@@ -181,7 +181,7 @@ PredictCommand::PredictionText PredictCommand::predicted(
       predict::predict(fit ? fit->priced(request) : request, !trace_.empty());
   std::string more;
   if (fit) {
-    predict::put_measured(*fit, request, prediction);
+    predict::set_measured_results(*fit, request, prediction);
     more = predict::efficiency_text(*fit, prediction);
   }
   if (request.tables) {

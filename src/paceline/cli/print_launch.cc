@@ -21,7 +21,8 @@ namespace {
 using cases::RawSettings;
 
 /// Removes `flag` and its value from `words`, written as two words or with an equals sign.
-std::vector<std::string> without(const std::string& flag, const std::vector<std::string>& words) {
+std::vector<std::string> without_flag(const std::string& flag,
+                                      const std::vector<std::string>& words) {
   std::vector<std::string> rest;
   for (std::size_t i = 0; i < words.size(); ++i) {
     if (words[i] == flag) {
@@ -97,9 +98,10 @@ launch::LaunchLine launch_text(const RawSettings& raw,
                             .argv = {},
                             .open_mpi = uses_open_mpi_rendezvous(raw)};
   std::vector<std::string> words =
-      without("--print-launch", without("--local-size", without("--ranks-per-host", command_line)));
+      without_flag("--print-launch",
+                   without_flag("--local-size", without_flag("--ranks-per-host", command_line)));
   if (flag_values(raw, "ranks").size() == 1) {
-    words = without("--ranks", words);  // the size of the world replaces it
+    words = without_flag("--ranks", words);  // the size of the world replaces it
   }
   shape.argv = {program_path().string()};
   shape.argv.insert(shape.argv.end(), words.begin(), words.end());

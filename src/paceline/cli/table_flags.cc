@@ -19,7 +19,7 @@ namespace {
 
 /// Returns the default case of a network with embedding tables: the one in the experiment file of
 /// the network's name.
-cases::Case usual_case(const std::string& model) {
+cases::Case default_case_of(const std::string& model) {
   const auto raw =
       cases::read_raw_settings(cases::find_experiment(model, cases::experiment_roots()));
   cases::Case usual;
@@ -67,7 +67,7 @@ void TableFlags::make_exclusive_with(CLI::Option& records) {
 }
 
 cases::Case TableFlags::configuration(const JobFlags& job) const {
-  cases::Case tables = usual_case(job.model());
+  cases::Case tables = default_case_of(job.model());
   for (const cases::Field* key : given()) {
     cases::assign_key(*key, cases::read_key(*key, tables_), cases::flag_of(*key), tables);
   }

@@ -37,7 +37,7 @@ Cluster read_cluster(const ClusterChoice& choice) {
   if (!choice.file.empty()) {
     cluster = read_cluster(choice.file);
   }
-  if (!choice.names_hosts()) {
+  if (!choice.has_hosts()) {
     return cluster;
   }
   std::vector<ClusterHost> hosts = named_hosts(choice);

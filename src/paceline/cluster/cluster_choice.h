@@ -14,8 +14,8 @@ struct ClusterChoice {
   std::string hostfile{};  // --hostfile: an MPI hostfile
 
   /// Whether hosts are named in addition to the file, or instead of it.
-  bool names_hosts() const { return !hosts.empty() || !hostfile.empty(); }
-  bool empty() const { return file.empty() && !names_hosts(); }
+  bool has_hosts() const { return !hosts.empty() || !hostfile.empty(); }
+  bool empty() const { return file.empty() && !has_hosts(); }
 };
 
 /// Reads the cluster file; hosts of -H or --hostfile replace those of the file.  Without a file the

@@ -79,7 +79,7 @@ struct Quantity {
   std::string_view unit;  // of the values that are written
 
   void read(const Section& section, std::string_view key, Number& to) const {
-    if (const auto text = section.written(key)) {
+    if (const auto text = section.text_if_present(key)) {
       to = parse(section.where(key), *text);
     }
   }

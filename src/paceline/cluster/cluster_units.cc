@@ -62,7 +62,7 @@ std::optional<double> prefix(std::string_view unit, std::string_view base) {
 }
 
 /// Returns the value of the text in the base unit of `bases`; nothing if the text has another unit.
-std::optional<double> scaled(std::string_view text, std::span<const Unit> bases) {
+std::optional<double> value_in_base_unit(std::string_view text, std::span<const Unit> bases) {
   const auto quantity = split(text);
   if (!quantity) {
     return std::nullopt;
@@ -81,9 +81,10 @@ std::optional<double> scaled(std::string_view text, std::span<const Unit> bases)
 
 /// Returns the value of the text in the base unit of `bases`. Throws UsageError unless it is above
 /// 0 or, with `or_zero`, at least 0.
-double magnitude(std::string_view what, std::string_view text, std::span<const Unit> bases,
-                 bool or_zero, std::string_view allowed) {
-  const auto value = scaled(text, bases);
+double checked_value_in_base_unit(std::string_view what, std::string_view text,
+                                  std::span<const Unit> bases, bool or_zero,
+                                  std::string_view allowed) {
+  const auto value = value_in_base_unit(text, bases);
   if (!value || *value < 0 || (*value == 0 && !or_zero) || *value > kLargest) {
     reject(what, text, allowed);
   }
@@ -95,7 +96,8 @@ double magnitude(std::string_view what, std::string_view text, std::span<const U
 double parse_rate(std::string_view what, std::string_view text) {
   constexpr std::array<Unit, 5> kBases{
       {{"bit/s", 0.125}, {"bit", 0.125}, {"bps", 0.125}, {"B/s", 1}, {"B", 1}}};
-  return magnitude(what, text, kBases, false, "must be a rate above 0, like 10Gbit or 12.5GB/s");
+  return checked_value_in_base_unit(what, text, kBases, false,
+                                    "must be a rate above 0, like 10Gbit or 12.5GB/s");
 }
 
 std::int64_t parse_duration_ps(std::string_view what, std::string_view text) {
@@ -112,13 +114,13 @@ std::int64_t parse_duration_ps(std::string_view what, std::string_view text) {
 
 std::int64_t parse_bytes(std::string_view what, std::string_view text) {
   constexpr std::array<Unit, 1> kBases{{{"B", 1}}};
-  return std::llround(
-      magnitude(what, text, kBases, true, "must be a size, not negative, like 4KiB or 1.5MB"));
+  return std::llround(checked_value_in_base_unit(
+      what, text, kBases, true, "must be a size, not negative, like 4KiB or 1.5MB"));
 }
 
 double parse_flops(std::string_view what, std::string_view text) {
   constexpr std::array<Unit, 2> kBases{{{"FLOP/s", 1}, {"FLOPS", 1}}};
-  return magnitude(what, text, kBases, false, "must be above 0, like 13.4TFLOP/s");
+  return checked_value_in_base_unit(what, text, kBases, false, "must be above 0, like 13.4TFLOP/s");
 }
 
 }  // namespace paceline::cluster

@@ -14,7 +14,7 @@
 namespace paceline::cluster {
 namespace {
 
-constexpr auto kFile = "data/devices.toml";
+constexpr auto kDeviceFile = "data/devices.toml";
 
 struct DataSheet {
   std::vector<std::string> words;  // words that identify the device's name, in upper case
@@ -36,9 +36,9 @@ std::vector<std::string> name_words(std::string_view name) {
 
 std::vector<DataSheet> read_table() {
   constexpr double kGiga = 1e9;
-  const toml::table parsed = parse_toml(shipped::kDevices, kFile);
+  const toml::table parsed = parse_toml(shipped::kDevices, kDeviceFile);
   std::vector<DataSheet> sheets;
-  Section(parsed, kFile, "the table of devices", "")
+  Section(parsed, kDeviceFile, "the table of devices", "")
       .each("devices", "[[devices]]", "words memory source", [&](const Section& entry) {
         DataSheet sheet;
         for (const std::string& word : entry.texts("words")) {

@@ -10,7 +10,7 @@
 namespace paceline::cluster {
 namespace {
 
-constexpr std::int64_t kFree = std::numeric_limits<std::int64_t>::max();
+constexpr std::int64_t kUnlimitedRate = std::numeric_limits<std::int64_t>::max();
 
 }  // namespace
 
@@ -130,7 +130,7 @@ void FairShare::gather(std::uint32_t link) {
       }
       flow_stamp_[id] = stamp_;
       part_flows_.push_back(id);
-      if (flows_[id].limit < kFree) {
+      if (flows_[id].limit < kUnlimitedRate) {
         limited_.emplace_back(flows_[id].limit, id);
       }
       for (const LinkLoad& load : flows_[id].loads) {
@@ -162,7 +162,7 @@ std::int64_t FairShare::next_level() {
   while (!limited_.empty() && is_fixed(limited_.back().second)) {
     limited_.pop_back();
   }
-  std::int64_t level = limited_.empty() ? kFree : limited_.back().first;
+  std::int64_t level = limited_.empty() ? kUnlimitedRate : limited_.back().first;
   full_.clear();
   std::size_t kept = 0;
   for (const std::uint32_t l : part_links_) {
@@ -243,7 +243,7 @@ void FairShare::set_rate(FlowId id, std::int64_t rate) {
   renewed_.push_back(id);
 }
 
-plan::Picoseconds FairShare::end_of(FlowId id) const {
+plan::Picoseconds FairShare::end_time_of(FlowId id) const {
   const Flow& flow = flows_[id];
   const auto rate = static_cast<plan::Uint128>(flow.rate);
   return plan::checked_time(static_cast<plan::Uint128>(flow.since) + (flow.left + rate - 1) / rate);

@@ -55,7 +55,7 @@ class FairShare {
   const std::vector<FlowId>& share(plan::Picoseconds now);
 
   /// Returns when a flow will end at its current rate.
-  plan::Picoseconds end_of(FlowId id) const;
+  plan::Picoseconds end_time_of(FlowId id) const;
 
   Flow& flow(FlowId id) { return flows_[id]; }
 

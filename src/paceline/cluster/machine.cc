@@ -67,7 +67,8 @@ void check_noise(const Noise& noise) {
   }
 }
 
-std::vector<cluster::LinkFit> fits_with(const cluster::ClusterLink* link, std::string_view engine) {
+std::vector<cluster::LinkFit> fits_of_engine(const cluster::ClusterLink* link,
+                                             std::string_view engine) {
   std::vector<cluster::LinkFit> fits;
   if (link != nullptr) {
     std::ranges::copy_if(link->fits, std::back_inserter(fits), [&](const cluster::LinkFit& fit) {
@@ -100,8 +101,8 @@ Machine machine_of(const cluster::Cluster& cluster, std::string_view engine) {
   }
   machine.interference.compute_under_transfer = cluster.device.under_transfer;
   machine.nccl = nccl_tuning_of(cluster);
-  machine.fits = fits_with(network, engine);
-  machine.device_fits = fits_with(device, engine);
+  machine.fits = fits_of_engine(network, engine);
+  machine.device_fits = fits_of_engine(device, engine);
   if (has_collective_fit(machine)) {
     machine.algorithm = Algorithm::kMeasured;
   }

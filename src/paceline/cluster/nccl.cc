@@ -57,7 +57,7 @@ const NcclTuning& tuning_of(const Machine& machine) {
   return machine.nccl ? *machine.nccl : *unnamed;
 }
 
-ModelInputs fabric_of(const CollectiveCall& call, const Machine& machine, bool chooses) {
+ModelInputs model_inputs_of(const CollectiveCall& call, const Machine& machine, bool chooses) {
   const NcclTuning& tuning = tuning_of(machine);
   const NcclLink& device = chooses ? tuning.device : tuning.expected_device();
   const NcclLink& network = chooses ? tuning.network : tuning.expected_network();
@@ -85,17 +85,17 @@ double of(const NcclTimes& times, Algo algorithm, Proto protocol) {
 double log2_down(plan::Rank value) { return std::bit_width(static_cast<std::uint32_t>(value)) - 1; }
 
 /// Returns the latency of a hop between hosts, in us.
-double adjusted_network_hop_us(const ModelInputs& fabric, Algo algorithm, Proto protocol) {
+double adjusted_network_hop_us(const ModelInputs& inputs, Algo algorithm, Proto protocol) {
   // If each host has one member, no other work hides the latency of a ring's hop.
-  const bool exposed = fabric.call.group.ranks == fabric.call.group.hosts;
-  const double hop = of(fabric.tuning.network_hop_us, exposed ? Algo::kTree : algorithm, protocol);
+  const bool exposed = inputs.call.group.ranks == inputs.call.group.hosts;
+  const double hop = of(inputs.tuning.network_hop_us, exposed ? Algo::kTree : algorithm, protocol);
   // The protocol Simple also waits until the data that the card wrote is flushed.
-  return std::max(0.0, hop + fabric.network.extra_us * (protocol == Proto::kSimple ? 2 : 1));
+  return std::max(0.0, hop + inputs.network.extra_us * (protocol == Proto::kSimple ? 2 : 1));
 }
 
-double adjusted_device_hop_us(const ModelInputs& fabric, Algo algorithm, Proto protocol) {
-  const double hop = of(fabric.tuning.device_hop_us, algorithm, protocol);
-  return std::max(0.0, hop + fabric.device.extra_us);
+double adjusted_device_hop_us(const ModelInputs& inputs, Algo algorithm, Proto protocol) {
+  const double hop = of(inputs.tuning.device_hop_us, algorithm, protocol);
+  return std::max(0.0, hop + inputs.device.extra_us);
 }
 
 /// Returns the latency before the first hop, in us.
@@ -103,149 +103,149 @@ double base_us(const NcclTuning& tuning, const NcclLink& link, Algo algorithm, P
   return std::max(0.0, of(tuning.base_us, algorithm, protocol) + link.extra_base_us.value_or(0));
 }
 
-double ring_us(const ModelInputs& fabric, Proto protocol) {
-  const bool several = !fabric.one_host();
-  if (fabric.chooses && fabric.call.pattern == Pattern::kBroadcast) {
-    return several ? adjusted_network_hop_us(fabric, Algo::kRing, protocol)
-                   : adjusted_device_hop_us(fabric, Algo::kRing, protocol);
+double ring_us(const ModelInputs& inputs, Proto protocol) {
+  const bool several = !inputs.one_host();
+  if (inputs.chooses && inputs.call.pattern == Pattern::kBroadcast) {
+    return several ? adjusted_network_hop_us(inputs, Algo::kRing, protocol)
+                   : adjusted_device_hop_us(inputs, Algo::kRing, protocol);
   }
   // Posting to a network card takes 1 us; the protocol Simple posts three times per step.
   const double post = protocol == Proto::kSimple ? 3 : 1;
-  const double inside = adjusted_device_hop_us(fabric, Algo::kRing, protocol);
-  const double between = several ? (fabric.all_reduce() ? 2 : 1) * (fabric.hosts - 1) : 0;
-  double us = (fabric.hops() - between) * (several ? std::max(inside, post) : inside) +
-              between * adjusted_network_hop_us(fabric, Algo::kRing, protocol);
+  const double inside = adjusted_device_hop_us(inputs, Algo::kRing, protocol);
+  const double between = several ? (inputs.all_reduce() ? 2 : 1) * (inputs.hosts - 1) : 0;
+  double us = (inputs.hops() - between) * (several ? std::max(inside, post) : inside) +
+              between * adjusted_network_hop_us(inputs, Algo::kRing, protocol);
   constexpr double kSlice = 64;  // bytes per channel and step
-  if (several && fabric.all_reduce() && protocol == Proto::kSimple &&
-      fabric.bytes() / (fabric.tuning.channels * fabric.ranks) >= kSlice) {
-    us *= fabric.tuning.plateau;
+  if (several && inputs.all_reduce() && protocol == Proto::kSimple &&
+      inputs.bytes() / (inputs.tuning.channels * inputs.ranks) >= kSlice) {
+    us *= inputs.tuning.plateau;
   }
   return us;
 }
 
 /// Returns the latency of the whole collective in NCCL's model, in microseconds.
-double latency_us(const ModelInputs& fabric, Algo algorithm, Proto protocol) {
-  const double inside = adjusted_device_hop_us(fabric, algorithm, protocol);
+double latency_us(const ModelInputs& inputs, Algo algorithm, Proto protocol) {
+  const double inside = adjusted_device_hop_us(inputs, algorithm, protocol);
   const double between =
-      fabric.one_host() ? 0 : adjusted_network_hop_us(fabric, algorithm, protocol);
-  const double rounds = log2_down(fabric.call.group.hosts);
-  const double base = base_us(fabric.tuning, fabric.one_host() ? fabric.device : fabric.network,
+      inputs.one_host() ? 0 : adjusted_network_hop_us(inputs, algorithm, protocol);
+  const double rounds = log2_down(inputs.call.group.hosts);
+  const double base = base_us(inputs.tuning, inputs.one_host() ? inputs.device : inputs.network,
                               algorithm, protocol);
   constexpr double kArity = 0.4;  // microseconds, for each member that a GPU serves
   switch (algorithm) {
     case Algo::kRing:
-      return base + ring_us(fabric, protocol);
+      return base + ring_us(inputs, protocol);
     case Algo::kTree:
-      return base + 2 * ((fabric.local - 1) * inside + rounds * between);
+      return base + 2 * ((inputs.local - 1) * inside + rounds * between);
     case Algo::kNvls:
       return base + inside + between;
     case Algo::kNvlsTree:
       return base + inside + 2 * rounds * between;
     case Algo::kCollNetDirect:
-      return base + 2 * (std::min(1.0, fabric.local - 1) * inside + (fabric.local - 1) * kArity) +
+      return base + 2 * (std::min(1.0, inputs.local - 1) * inside + (inputs.local - 1) * kArity) +
              between;
     case Algo::kCollNetChain:
-      return base + 2 * (fabric.local - 1) * inside + between;
+      return base + 2 * (inputs.local - 1) * inside + between;
   }
   return base;
 }
 
-double ring_gb_per_s(const ModelInputs& fabric, Proto protocol) {
-  const NcclTuning& tuning = fabric.tuning;
-  const double bus = fabric.bus();
+double ring_gb_per_s(const ModelInputs& inputs, Proto protocol) {
+  const NcclTuning& tuning = inputs.tuning;
+  const double bus = inputs.bus();
   switch (protocol) {
     case Proto::kLl:  // half of what it sends are flags
-      return std::min(tuning.ll_rate[fabric.nodes_index], bus * 0.5);
+      return std::min(tuning.ll_rate[inputs.nodes_index], bus * 0.5);
     case Proto::kLl128:  // 120 of 128 bytes are data
-      return std::min(bus * 0.92, fabric.channels_rate_gb_per_s(tuning.ring_ll128));
+      return std::min(bus * 0.92, inputs.channels_rate_gb_per_s(tuning.ring_ll128));
     case Proto::kSimple:
       break;
   }
   return bus;
 }
 
-double tree_gb_per_s(const ModelInputs& fabric, Proto protocol) {
-  const NcclTuning& tuning = fabric.tuning;
-  double rate = std::min(fabric.bus() * 0.92, fabric.channels_rate_gb_per_s(tuning.tree));
+double tree_gb_per_s(const ModelInputs& inputs, Proto protocol) {
+  const NcclTuning& tuning = inputs.tuning;
+  double rate = std::min(inputs.bus() * 0.92, inputs.channels_rate_gb_per_s(tuning.tree));
   if (protocol == Proto::kLl) {
-    rate = std::min(rate / 3.8, tuning.ll_rate[fabric.nodes_index]);
+    rate = std::min(rate / 3.8, tuning.ll_rate[inputs.nodes_index]);
   } else if (protocol == Proto::kLl128) {
-    rate = std::min(rate * (fabric.one_host() ? 7.0 / 9 : 120.0 / 128),
-                    fabric.channels_rate_gb_per_s(tuning.tree_ll128));
+    rate = std::min(rate * (inputs.one_host() ? 7.0 / 9 : 120.0 / 128),
+                    inputs.channels_rate_gb_per_s(tuning.tree_ll128));
   }
   const auto& correction = tuning.tree_correction[static_cast<std::size_t>(protocol)];
-  const auto units = static_cast<std::uint64_t>(fabric.call.bytes) >> 6U;
+  const auto units = static_cast<std::uint64_t>(inputs.call.bytes) >> 6U;
   const auto power = static_cast<std::size_t>(std::bit_width(units));
   return power > 0 && power <= correction.size() ? rate * correction[power - 1] : rate;
 }
 
-double nvls_channels(const ModelInputs& fabric) {
-  return fabric.tuning.nvls_channels[fabric.nodes_index];
+double nvls_channels(const ModelInputs& inputs) {
+  return inputs.tuning.nvls_channels[inputs.nodes_index];
 }
 
 /// Returns the rate of NVLS, in GB/s, with which NCCL compares it to other algorithms.  An
 /// all-reduce counts as two operations, one after the other.
-double nvls_gb_per_s(const ModelInputs& fabric, Algo algorithm) {
-  const double channels = nvls_channels(fabric);
-  const double part = fabric.all_reduce() ? 2 : (fabric.local - 1) / fabric.local;
-  const double inside = fabric.inside * fabric.tuning.nvls_share * (channels - 1) / channels * part;
+double nvls_gb_per_s(const ModelInputs& inputs, Algo algorithm) {
+  const double channels = nvls_channels(inputs);
+  const double part = inputs.all_reduce() ? 2 : (inputs.local - 1) / inputs.local;
+  const double inside = inputs.inside * inputs.tuning.nvls_share * (channels - 1) / channels * part;
   if (algorithm == Algo::kNvls) {
     return inside;
   }
-  return std::min({inside, fabric.across * (fabric.hosts <= 2 ? 2 : 1),
-                   channels * fabric.tuning.nvls_tree[fabric.nodes_index]});
+  return std::min({inside, inputs.across * (inputs.hosts <= 2 ? 2 : 1),
+                   channels * inputs.tuning.nvls_tree[inputs.nodes_index]});
 }
 
 /// Returns the rate in NCCL's model, in GB/s, at which the payload (not the bytes on the wire)
 /// moves.
-double payload_gb_per_s(const ModelInputs& fabric, Algo algorithm, Proto protocol) {
-  const double of_steps = fabric.ranks / fabric.steps();
+double payload_gb_per_s(const ModelInputs& inputs, Algo algorithm, Proto protocol) {
+  const double of_steps = inputs.ranks / inputs.steps();
   switch (algorithm) {
     case Algo::kRing:
-      return ring_gb_per_s(fabric, protocol) * of_steps;
+      return ring_gb_per_s(inputs, protocol) * of_steps;
     case Algo::kTree:
-      return tree_gb_per_s(fabric, protocol) / 2;
+      return tree_gb_per_s(inputs, protocol) / 2;
     case Algo::kNvls:
     case Algo::kNvlsTree:
-      return nvls_gb_per_s(fabric, algorithm) * (fabric.all_reduce() ? of_steps : 1);
+      return nvls_gb_per_s(inputs, algorithm) * (inputs.all_reduce() ? of_steps : 1);
     case Algo::kCollNetDirect:
-      return fabric.bus() / 2 * (fabric.tuning.nvls_share > 0 ? 0.85 : 1);
+      return inputs.bus() / 2 * (inputs.tuning.nvls_share > 0 ? 0.85 : 1);
     case Algo::kCollNetChain:
-      return fabric.bus() / 2;
+      return inputs.bus() / 2;
   }
-  return fabric.bus();
+  return inputs.bus();
 }
 
 /// Whether NCCL can use this algorithm and protocol for the call on these links.
-bool is_used(const ModelInputs& fabric, Algo algorithm, Proto protocol, bool collnet) {
+bool is_used(const ModelInputs& inputs, Algo algorithm, Proto protocol, bool collnet) {
   const bool simple = protocol == Proto::kSimple;
-  const bool nvls = fabric.tuning.nvlink && fabric.tuning.nvls_share > 0 && fabric.local > 2;
+  const bool nvls = inputs.tuning.nvlink && inputs.tuning.nvls_share > 0 && inputs.local > 2;
   switch (algorithm) {
     case Algo::kRing:
-      return protocol != Proto::kLl128 || fabric.tuning.ll128;
+      return protocol != Proto::kLl128 || inputs.tuning.ll128;
     case Algo::kTree:
-      return fabric.all_reduce() && (protocol != Proto::kLl128 || fabric.tuning.ll128);
+      return inputs.all_reduce() && (protocol != Proto::kLl128 || inputs.tuning.ll128);
     case Algo::kNvls:
-      return nvls && simple && fabric.one_host() && fabric.call.pattern != Pattern::kBroadcast;
+      return nvls && simple && inputs.one_host() && inputs.call.pattern != Pattern::kBroadcast;
     case Algo::kNvlsTree:
-      return nvls && simple && !fabric.one_host() && fabric.all_reduce();
+      return nvls && simple && !inputs.one_host() && inputs.all_reduce();
     case Algo::kCollNetDirect:
-      return collnet && simple && !fabric.one_host() && fabric.all_reduce() && fabric.tuning.nvlink;
+      return collnet && simple && !inputs.one_host() && inputs.all_reduce() && inputs.tuning.nvlink;
     case Algo::kCollNetChain:
-      return collnet && simple && !fabric.one_host() && fabric.all_reduce();
+      return collnet && simple && !inputs.one_host() && inputs.all_reduce();
   }
   return false;
 }
 
 /// Returns the bytes that NVLS processes as one chunk, which depend on the size of the call.
-double nvls_chunk(const ModelInputs& fabric) {
-  const double together = nvls_channels(fabric) * fabric.local;
+double nvls_chunk(const ModelInputs& inputs) {
+  const double together = nvls_channels(inputs) * inputs.local;
   double chunk = 131072;
   struct Step {
     double chunks, chunk;
   };
   for (const Step step : {Step{64, 65536}, {8, 32768}, {2, 16384}}) {
-    if (fabric.bytes() < step.chunks * together * chunk && chunk > step.chunk) {
+    if (inputs.bytes() < step.chunks * together * chunk && chunk > step.chunk) {
       chunk = step.chunk;
     }
   }
@@ -266,34 +266,34 @@ TransferCost make_cost(double us, double bytes, double seconds) {
 /// own part: (L+1)/L S in each direction for an all-reduce, at the rate that NVLS achieves on
 /// NVLink.  Between hosts a tree carries 2(H-1)/H S.  The second half follows the first by one
 /// chunk.
-TransferCost nvls_cost(const ModelInputs& fabric, double us) {
+TransferCost nvls_cost(const ModelInputs& inputs, double us) {
   const double carried =
-      fabric.bytes() * (fabric.all_reduce() ? (fabric.local + 1) / fabric.local : 1);
-  const double rate = fabric.inside * fabric.tuning.nvls_share * kGiga;
+      inputs.bytes() * (inputs.all_reduce() ? (inputs.local + 1) / inputs.local : 1);
+  const double rate = inputs.inside * inputs.tuning.nvls_share * kGiga;
   const double leaving =
-      fabric.one_host() ? 0 : fabric.bytes() * 2 * (fabric.hosts - 1) / fabric.hosts;
-  const double seconds = std::max(carried / rate, leaving / (fabric.across * kGiga));
-  const double behind = fabric.bytes() > 0 && fabric.all_reduce()
-                            ? std::min(1.0, nvls_chunk(fabric) / fabric.bytes()) * seconds
+      inputs.one_host() ? 0 : inputs.bytes() * 2 * (inputs.hosts - 1) / inputs.hosts;
+  const double seconds = std::max(carried / rate, leaving / (inputs.across * kGiga));
+  const double behind = inputs.bytes() > 0 && inputs.all_reduce()
+                            ? std::min(1.0, nvls_chunk(inputs) / inputs.bytes()) * seconds
                             : 0;
   TransferCost cost = make_cost(us + behind * 1e6, carried, seconds);
   cost.network_weight = fixed_point_weight(std::llround(leaving), std::llround(carried));
   return cost;
 }
 
-TransferCost expected(const ModelInputs& fabric, Algo algorithm, Proto protocol) {
-  const double us = latency_us(fabric, algorithm, protocol);
+TransferCost expected(const ModelInputs& inputs, Algo algorithm, Proto protocol) {
+  const double us = latency_us(inputs, algorithm, protocol);
   if (algorithm == Algo::kNvls || algorithm == Algo::kNvlsTree) {
-    return nvls_cost(fabric, us);
+    return nvls_cost(inputs, us);
   }
-  const CollectiveCall& call = fabric.call;
+  const CollectiveCall& call = inputs.call;
   TransferCost cost = make_cost(
       us, static_cast<double>(plan::wire_bytes(call.pattern, call.bytes, call.group.ranks)),
-      fabric.bytes() / (payload_gb_per_s(fabric, algorithm, protocol) * kGiga));
+      inputs.bytes() / (payload_gb_per_s(inputs, algorithm, protocol) * kGiga));
   const bool summed = algorithm == Algo::kCollNetDirect || algorithm == Algo::kCollNetChain;
   if (summed) {  // by the switches: each host sends its data once
     cost.network_weight = fixed_point_weight(call.bytes, cost.bytes);
-  } else if (!fabric.one_host()) {
+  } else if (!inputs.one_host()) {
     cost.network_weight = kWeightOne;
   }
   return cost;
@@ -320,22 +320,22 @@ TransferCost expected(const ModelInputs& fabric, Algo algorithm, Proto protocol)
 /// passes the data from rank to rank.
 /// NVIDIA/nccl v2.30.7, src/graph/tuning.cc, ncclTopoGetAlgoTime.
 NcclChoice nccl_choice(const CollectiveCall& call, const Machine& machine) {
-  const ModelInputs fabric = fabric_of(call, machine, true);
+  const ModelInputs inputs = model_inputs_of(call, machine, true);
   const bool collnet = machine.algorithm == Algorithm::kNcclCollNet;
   std::optional<NcclChoice> best;
   for (const Algo algorithm : kNcclAlgorithms) {
     for (const Proto protocol : kNcclProtocols) {
-      if (!is_used(fabric, algorithm, protocol, collnet)) {
+      if (!is_used(inputs, algorithm, protocol, collnet)) {
         continue;
       }
-      const double us = latency_us(fabric, algorithm, protocol) +
-                        fabric.bytes() / (1e3 * payload_gb_per_s(fabric, algorithm, protocol));
+      const double us = latency_us(inputs, algorithm, protocol) +
+                        inputs.bytes() / (1e3 * payload_gb_per_s(inputs, algorithm, protocol));
       if (!best || us < best->model_us) {
         best = {.algorithm = algorithm, .protocol = protocol, .model_us = us};
       }
     }
   }
-  best->cost = expected(fabric_of(call, machine, false), best->algorithm, best->protocol);
+  best->cost = expected(model_inputs_of(call, machine, false), best->algorithm, best->protocol);
   return *best;
 }
 

@@ -17,8 +17,8 @@ namespace paceline::cluster {
 namespace {
 
 constexpr auto kTuningFile = "data/nccl_tuning.toml";
-constexpr std::int64_t kHop = 2'000'000;  // ps; hop latency that NCCL's constants contain
-constexpr std::int64_t kSocketHop = 10'000'000;
+constexpr std::int64_t kNcclHopPs = 2'000'000;  // ps; hop latency that NCCL's constants contain
+constexpr std::int64_t kSocketHopPs = 10'000'000;
 // The names of kNcclAlgorithms and kNcclProtocols in the tuning file, in their order.
 constexpr std::array<std::string_view, kNcclAlgorithms.size()> kAlgorithms{
     "ring", "tree", "nvls", "nvls_tree", "collnet_direct", "collnet_chain"};
@@ -151,7 +151,7 @@ const Generation* find_generation(std::string_view device) {
 
 /// Returns the latency of a hop in excess of that in NCCL's constants, in microseconds.
 double extra_hop_us(const ClusterLink& link) {
-  return static_cast<double>(std::max<std::int64_t>(0, link.latency_ps - kHop)) * 1e-6;
+  return static_cast<double>(std::max<std::int64_t>(0, link.latency_ps - kNcclHopPs)) * 1e-6;
 }
 
 NcclLink link_named(std::string_view name, const ClusterLink& link) {
@@ -191,7 +191,7 @@ std::string_view kind_of_network(const ClusterLink& link) {
   if (has(link.name, "efa")) {
     return "efa";
   }
-  return link.latency_ps >= kSocketHop ? "sockets" : "infiniband";
+  return link.latency_ps >= kSocketHopPs ? "sockets" : "infiniband";
 }
 
 }  // namespace

@@ -30,7 +30,7 @@ std::optional<SharedLink::Ticks> SharedLink::next_event() const {
     next = started_.begin()->first;
   }
   for (const auto& [operation, flow] : flowing_) {
-    const Ticks end = link_.end_of(flow);
+    const Ticks end = link_.end_time_of(flow);
     next = std::min(next.value_or(end), end);
   }
   return next;
@@ -48,7 +48,7 @@ void SharedLink::advance(Ticks now) {
 void SharedLink::handle_events() {
   std::vector<Operation> flowed;
   for (const auto& [operation, flow] : flowing_) {
-    if (link_.end_of(flow) <= now_) {
+    if (link_.end_time_of(flow) <= now_) {
       flowed.push_back(operation);
     }
   }

@@ -66,7 +66,7 @@ class Section {
     return value<std::string>(key, "text").value_or(std::move(fallback));
   }
 
-  std::optional<std::string> written(std::string_view key) const {
+  std::optional<std::string> text_if_present(std::string_view key) const {
     return value<std::string>(key, "text");
   }
 
@@ -104,7 +104,7 @@ class Section {
   /// Returns one of `known`, or nothing if the key is missing.
   std::optional<std::string> one_of(std::string_view key,
                                     std::span<const std::string_view> known) const {
-    auto given = written(key);
+    auto given = text_if_present(key);
     if (given && std::ranges::find(known, *given) == known.end()) {
       reject(key, "'" + *given + "'", known_are(known));
     }

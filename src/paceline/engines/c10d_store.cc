@@ -42,7 +42,7 @@ using StorePtr = c10::intrusive_ptr<c10d::Store>;
                   to_seconds(timeout), reason.substr(0, reason.find('\n'))));
 }
 
-constexpr Milliseconds kPoll{50};
+constexpr Milliseconds kListenerPollInterval{50};
 
 // Waits until a process accepts connections at the address at which rank 0 is to serve the store.
 void wait_for_listener(const launch::TcpRendezvous& tcp, Milliseconds timeout) {
@@ -52,7 +52,7 @@ void wait_for_listener(const launch::TcpRendezvous& tcp, Milliseconds timeout) {
     if (watch.elapsed() > timeout) {
       reject_tcp(tcp, timeout, "no connection was accepted");
     }
-    std::this_thread::sleep_for(kPoll);
+    std::this_thread::sleep_for(kListenerPollInterval);
   }
 }
 
@@ -62,12 +62,12 @@ void wait_for_listener(const launch::TcpRendezvous& tcp, Milliseconds timeout) {
 // on timeout. Rank 0 answers as soon as it listens; a process that accepts and does not answer is
 // not rank 0, but another process that took its port.
 StorePtr open_tcp(const launch::TcpRendezvous& tcp, Milliseconds timeout) {
-  constexpr Milliseconds kAnswer{5000};
-  constexpr Milliseconds kOwnErrorFirst{2000};
+  constexpr Milliseconds kAnswerTimeout{5000};
+  constexpr Milliseconds kStoreErrorGrace{2000};
   if (!tcp.serve) {
     wait_for_listener(tcp, timeout);
   }
-  const Milliseconds limit = tcp.serve ? timeout : std::min(timeout, kAnswer);
+  const Milliseconds limit = tcp.serve ? timeout : std::min(timeout, kAnswerTimeout);
   c10d::TCPStoreOptions options;
   options.port = tcp.port;
   options.isServer = tcp.serve;
@@ -82,9 +82,9 @@ StorePtr open_tcp(const launch::TcpRendezvous& tcp, Milliseconds timeout) {
     return c10::make_intrusive<c10d::TCPStore>(host, options);
   });
   const Stopwatch watch;
-  while (opened.wait_for(kPoll) != std::future_status::ready) {
+  while (opened.wait_for(kListenerPollInterval) != std::future_status::ready) {
     launch::throw_if_stop_requested();
-    if (watch.elapsed() > limit + kOwnErrorFirst) {
+    if (watch.elapsed() > limit + kStoreErrorGrace) {
       throw WorldError(
           fmt::format("nobody answered at {} within {:g} s, where the ranks were to meet; if "
                       "something else listens there, choose another port by --rendezvous HOST:PORT",

@@ -30,7 +30,7 @@ constexpr std::array kPeerLost{"connection reset",
 constexpr std::array kTimeout{"timed out", "timeout", "no answer from a peer"};
 
 template <class Needles>
-const char* first_in(const std::string& text, const Needles& needles) {
+const char* first_phrase_in(const std::string& text, const Needles& needles) {
   for (const auto* needle : needles) {
     if (text.find(needle) != std::string::npos) {
       return needle;
@@ -40,7 +40,7 @@ const char* first_in(const std::string& text, const Needles& needles) {
 }
 
 // Returns the text without the engine's "[file:line] " and without Gloo's debugging advice.
-std::string plain(const std::string& text) {
+std::string without_debug_advice(const std::string& text) {
   static const std::regex place(R"(\[/[^\]]*:[0-9]+\] )");
   const std::string shorter = std::regex_replace(text, place, "");
   return shorter.substr(0, shorter.find(". This is typically caused by"));
@@ -54,10 +54,10 @@ std::string first_line(std::string_view text) {
 
 FailureKind classify_failure(std::string_view text) {
   const auto low = lower(text);
-  if (first_in(low, kPeerLost)) {
+  if (first_phrase_in(low, kPeerLost)) {
     return FailureKind::kPeerLost;
   }
-  if (first_in(low, kTimeout)) {
+  if (first_phrase_in(low, kTimeout)) {
     return FailureKind::kTimeout;
   }
   return FailureKind::kOther;
@@ -68,9 +68,9 @@ std::string describe_failure(const std::exception& error, std::string_view opera
     return error.what();
   }
   if (dynamic_cast<const WorldError*>(&error)) {
-    return plain(error.what());
+    return without_debug_advice(error.what());
   }
-  const std::string text = plain(first_line(error.what()));
+  const std::string text = without_debug_advice(first_line(error.what()));
   switch (classify_failure(error.what())) {
     case FailureKind::kPeerLost:
       return fmt::format("{}: connection to a peer lost ({})", operation, text);

@@ -26,7 +26,7 @@ void Ledger::add(const Ledger& other) {
   }
 }
 
-void Ledger::book(const std::string& pattern, std::int64_t wire_bytes) {
+void Ledger::add_call(const std::string& pattern, std::int64_t wire_bytes) {
   bytes[pattern] += wire_bytes;
   calls[pattern] += 1;
 }

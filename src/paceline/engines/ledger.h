@@ -15,7 +15,7 @@ struct Ledger {
   std::int64_t total_bytes() const;
   std::int64_t total_calls() const;
 
-  void book(const std::string& pattern, std::int64_t wire_bytes);
+  void add_call(const std::string& pattern, std::int64_t wire_bytes);
   /// Adds the bytes and calls of another ledger.
   void add(const Ledger& other);
 };

@@ -66,7 +66,7 @@ std::vector<CollectiveSpan> LedgerBackend::take_transfers() {
 }
 
 // Only the sending rank books a message.
-void LedgerBackend::book(const Operation& operation) {
+void LedgerBackend::add_call(const Operation& operation) {
   if (operation.kind == Operation::Kind::kReceive) {
     return;
   }
@@ -76,9 +76,9 @@ void LedgerBackend::book(const Operation& operation) {
   const std::int64_t bytes =
       message ? payload : plan::wire_bytes(operation.pattern, payload, getSize());
   const std::lock_guard lock(mutex_);
-  ledger_.book(pattern, bytes);
+  ledger_.add_call(pattern, bytes);
   if (step_ >= first_counted_) {
-    counted_.book(pattern, bytes);
+    counted_.add_call(pattern, bytes);
   }
 }
 
@@ -92,7 +92,7 @@ LedgerBackend::Work LedgerBackend::perform(const Operation& operation, const Iss
       }
     }
   }
-  book(operation);
+  add_call(operation);
   const bool logs = transfers_ != nullptr && operation.kind == Operation::Kind::kCollective &&
                     operation.pattern == plan::Pattern::kAllReduce;
   const std::int64_t start_ns = logs ? steady_ns() : 0;

@@ -39,7 +39,7 @@ class LedgerBackend final : public BackendWrapper {
 
  private:
   Work perform(const Operation& operation, const Issue& issue) override;
-  void book(const Operation& operation);
+  void add_call(const Operation& operation);
 
   mutable std::mutex mutex_;  // the Reducer calls from the backward thread
   Ledger ledger_, counted_;

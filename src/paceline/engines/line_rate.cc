@@ -22,7 +22,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr std::size_t kChunk = 1 << 20;
+constexpr std::size_t kReceiveBytes = 1 << 20;
 constexpr std::int64_t kSectionChunks = 32;  // length, in chunks, of the sections whose rates are
                                              // compared
 constexpr milliseconds kDuration{1000};
@@ -52,11 +52,12 @@ void send_stream(const std::string& address, milliseconds timeout) {
                      timeout) != 0) {
     reject("connect");
   }
-  const std::vector<char> chunk(kChunk, 'x');
+  const std::vector<char> chunk(kReceiveBytes, 'x');
   const std::int64_t end = steady_ns() + std::chrono::nanoseconds(kDuration).count();
   while (steady_ns() < end) {
-    for (std::size_t sent = 0; sent < kChunk;) {
-      const ssize_t n = send_within(socket.number(), chunk.data() + sent, kChunk - sent, timeout);
+    for (std::size_t sent = 0; sent < kReceiveBytes;) {
+      const ssize_t n =
+          send_within(socket.number(), chunk.data() + sent, kReceiveBytes - sent, timeout);
       if (n < 0) {
         reject("send");
       }
@@ -68,11 +69,11 @@ void send_stream(const std::string& address, milliseconds timeout) {
 // Receives the stream until its end.  Returns the rate of its fastest section in bytes per second,
 // or of the whole stream if it is shorter than a section.
 double received_bytes_per_s(int fd, milliseconds timeout) {
-  std::vector<char> chunk(kChunk);
+  std::vector<char> chunk(kReceiveBytes);
   std::vector<std::int64_t> arrived{steady_ns()};  // arrival time of every whole chunk
   std::size_t filled = 0;
   while (true) {
-    const ssize_t n = receive_within(fd, chunk.data() + filled, kChunk - filled, timeout);
+    const ssize_t n = receive_within(fd, chunk.data() + filled, kReceiveBytes - filled, timeout);
     if (n < 0) {
       reject("receive");
     }
@@ -80,7 +81,7 @@ double received_bytes_per_s(int fd, milliseconds timeout) {
       break;
     }
     filled += static_cast<std::size_t>(n);
-    if (filled == kChunk) {
+    if (filled == kReceiveBytes) {
       arrived.push_back(steady_ns());
       filled = 0;
     }
@@ -93,8 +94,8 @@ double received_bytes_per_s(int fd, milliseconds timeout) {
   double fastest = 0;
   for (std::size_t i = stretch; i < arrived.size(); ++i) {
     const auto ns = std::max<std::int64_t>(1, arrived[i] - arrived[i - stretch]);
-    fastest =
-        std::max(fastest, static_cast<double>(stretch * kChunk) / (static_cast<double>(ns) * 1e-9));
+    fastest = std::max(
+        fastest, static_cast<double>(stretch * kReceiveBytes) / (static_cast<double>(ns) * 1e-9));
   }
   return fastest;
 }

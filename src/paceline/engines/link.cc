@@ -52,7 +52,7 @@ Link::Ticket Link::add(Operation operation, Done done) {
 
 Link::Ticket Link::receive(IncomingMessage arrival, Done done) {
   Lock lock(mutex_);
-  collect(lock);
+  store_deliveries(lock);
   Operation operation;
   operation.direction = Direction::kIn;
   operation.transfer = in_.start(arrival.began_ns, arrival.bytes, 1, arrival.lane);
@@ -64,7 +64,7 @@ Link::Ticket Link::receive(IncomingMessage arrival, Done done) {
 
 std::vector<std::int64_t> Link::delivery_times_of(const std::vector<Ticket>& tickets) {
   Lock lock(mutex_);
-  collect(lock);
+  store_deliveries(lock);
   std::vector<VirtualLink::Transfer> in_flight;
   std::vector<std::size_t> places;
   for (std::size_t i = 0; i < tickets.size(); ++i) {
@@ -101,7 +101,7 @@ void Link::engine_done(Ticket ticket, const std::exception_ptr& error) {
 }
 
 // Stores the delivery times of the operations that the emulated link has delivered by now.
-void Link::collect(Lock& /*lock*/) {
+void Link::store_deliveries(Lock& /*lock*/) {
   const std::int64_t now = now_();
   for (const Direction direction : {Direction::kOut, Direction::kIn}) {
     for (const auto& delivery : model(direction).advance(now)) {
@@ -115,7 +115,7 @@ void Link::collect(Lock& /*lock*/) {
 }
 
 std::vector<Link::Done> Link::take_finished(Lock& lock) {
-  collect(lock);
+  store_deliveries(lock);
   const std::int64_t now = now_();
   std::vector<Done> finished;
   for (auto one = operations_.begin(); one != operations_.end();) {

@@ -109,7 +109,7 @@ class Link {
 
   VirtualLink& model(Direction direction) { return direction == Direction::kOut ? out_ : in_; }
   Ticket add(Operation operation, Done done);
-  void collect(Lock& lock);
+  void store_deliveries(Lock& lock);
   std::vector<Done> take_finished(Lock& lock);
   std::optional<std::int64_t> next_event(Lock& lock) const;
   void run();

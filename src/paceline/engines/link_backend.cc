@@ -48,7 +48,7 @@ class DelayedWork final : public c10d::Work {
 };
 
 /// Returns a number that identifies the monotonic clock: ranks with equal numbers share one clock.
-std::int64_t clock_of_this_process() {
+std::int64_t monotonic_clock_id() {
   static const std::int64_t clock = [] {
     std::string boot;
     std::ifstream("/proc/sys/kernel/random/boot_id") >> boot;
@@ -66,24 +66,24 @@ struct Stamp {
   std::int64_t bytes = 0;        // of the message; its receiver may have room for more
 };
 
-at::Tensor to_tensor(const Stamp& stamp) {
+at::Tensor stamp_tensor_of(const Stamp& stamp) {
   at::Tensor tensor = at::empty({4}, at::kLong);
   auto* words = tensor.mutable_data_ptr<std::int64_t>();
   words[0] = stamp.sent_ns;
   words[1] = stamp.link_end_ns;
   words[2] = stamp.bytes;
-  words[3] = clock_of_this_process();
+  words[3] = monotonic_clock_id();
   return tensor;
 }
 
 /// Completes `arrival` with the contents of the stamp. A message begins when both sides have issued
 /// it; before the call, `arrival` holds the time at which the receiver issued it. If the two ranks'
 /// clocks differ, the message begins now.
-void take_stamp(const at::Tensor& tensor, std::int64_t now_ns, Link::IncomingMessage& arrival) {
+void apply_stamp(const at::Tensor& tensor, std::int64_t now_ns, Link::IncomingMessage& arrival) {
   const auto* words = tensor.const_data_ptr<std::int64_t>();
   const Stamp stamp{words[0], words[1], words[2]};
   arrival.bytes = stamp.bytes;
-  if (words[3] == clock_of_this_process()) {
+  if (words[3] == monotonic_clock_id()) {
     arrival.began_ns = std::clamp(stamp.sent_ns, arrival.began_ns, now_ns);
     arrival.sender_end_ns = stamp.link_end_ns;
   } else {
@@ -129,10 +129,10 @@ LinkBackend::LinkBackend(c10::intrusive_ptr<c10d::Backend> inner, std::shared_pt
 
 LinkBackend::Work LinkBackend::perform(const Operation& operation, const Issue& issue) {
   if (operation.kind == Operation::Kind::kCollective) {
-    return hold(operation, issue);
+    return delay_by_link(operation, issue);
   }
-  Work held = operation.kind == Operation::Kind::kSend ? hold_send(operation)
-                                                       : hold_receive(operation, issue);
+  Work held = operation.kind == Operation::Kind::kSend ? delay_send(operation)
+                                                       : delay_receive(operation, issue);
   if (grouping_) {
     works_.push_back(held);
   }
@@ -159,7 +159,7 @@ LinkedOperationKey LinkBackend::name_of(const Operation& message) {
           .members = 2};
 }
 
-LinkBackend::Work LinkBackend::hold(const Operation& operation, const Issue& issue) {
+LinkBackend::Work LinkBackend::delay_by_link(const Operation& operation, const Issue& issue) {
   auto held = c10::make_intrusive<DelayedWork>(operation.outputs);
   const Link::Ticket ticket = link_->start(
       plan::wire_bytes(operation.pattern, operation.payload_bytes(), getSize()),
@@ -179,7 +179,7 @@ LinkBackend::Work LinkBackend::hold(const Operation& operation, const Issue& iss
   return held;
 }
 
-LinkBackend::Work LinkBackend::hold_send(const Operation& message) {
+LinkBackend::Work LinkBackend::delay_send(const Operation& message) {
   auto held = c10::make_intrusive<DelayedWork>(message.outputs);
   const std::int64_t sent_ns = link_->now();
   const Link::Ticket ticket = link_->start(
@@ -211,7 +211,7 @@ void LinkBackend::issue(Send& send, std::int64_t link_end_ns) {
   for (const at::Tensor& values : send.values) {
     bytes += static_cast<std::int64_t>(values.nbytes());
   }
-  std::vector<at::Tensor> stamp{to_tensor({send.sent_ns, link_end_ns, bytes})};
+  std::vector<at::Tensor> stamp{stamp_tensor_of({send.sent_ns, link_end_ns, bytes})};
   Work stamped, work;
   try {
     stamped = inner_->send(stamp, send.peer, send.tag);
@@ -235,9 +235,9 @@ LinkBackend::Work LinkBackend::endCoalescing() {
   return held;
 }
 
-LinkBackend::Work LinkBackend::hold_receive(const Operation& message, const Issue& issue) {
+LinkBackend::Work LinkBackend::delay_receive(const Operation& message, const Issue& issue) {
   auto held = c10::make_intrusive<DelayedWork>(message.outputs);
-  std::vector<at::Tensor> stamp{to_tensor({.bytes = message.payload_bytes()})};
+  std::vector<at::Tensor> stamp{stamp_tensor_of({.bytes = message.payload_bytes()})};
   const Link::IncomingMessage arrival{.name = name_of(message),
                                       .bytes = message.payload_bytes(),
                                       .began_ns = link_->now(),
@@ -249,7 +249,7 @@ LinkBackend::Work LinkBackend::hold_receive(const Operation& message, const Issu
       stamped, work,
       [link = link_, held, arrival, stamp, ticket] {
         Link::IncomingMessage begun = arrival;
-        take_stamp(stamp.front(), link->now(), begun);
+        apply_stamp(stamp.front(), link->now(), begun);
         *ticket = link->receive(std::move(begun),
                                 [held](const std::exception_ptr& error) { held->end(error); });
       },

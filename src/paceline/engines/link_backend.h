@@ -43,9 +43,9 @@ class LinkBackend final : public BackendWrapper {
 
  private:
   Work perform(const Operation& operation, const Issue& issue) override;
-  Work hold(const Operation& operation, const Issue& issue);
-  Work hold_send(const Operation& message);
-  Work hold_receive(const Operation& message, const Issue& issue);
+  Work delay_by_link(const Operation& operation, const Issue& issue);
+  Work delay_send(const Operation& message);
+  Work delay_receive(const Operation& message, const Issue& issue);
   /// A message that the emulated link has started and that is not yet handed to the engine.
   struct Send {
     std::vector<at::Tensor> values;

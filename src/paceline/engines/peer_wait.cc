@@ -13,7 +13,7 @@
 
 namespace paceline::engines {
 
-std::chrono::milliseconds PeerWait::limit() const { return launch::kPeersFactor * timeout; }
+std::chrono::milliseconds PeerWait::limit() const { return launch::kPeerWaitFactor * timeout; }
 
 void PeerWait::wait_for(const Channel::Work& work) const {
   const auto future = WorkFutures().of(work);

@@ -30,7 +30,7 @@ using std::chrono::milliseconds;
 constexpr milliseconds kServeAfterFailure{1500};
 // How long the rank that serves the store keeps running after it was asked to stop, so that others
 // can read why the job ends. This time also covers RankMonitor's polling interval and grace period.
-constexpr milliseconds kServeAfterStop = launch::kAskedTogether + milliseconds(8000);
+constexpr milliseconds kServeAfterStop = launch::kStopRequestSpread + milliseconds(8000);
 // How long a rank waits for another rank to print the failure.
 constexpr milliseconds kPrintTimeout{5000};
 // How long a rank that was asked to stop waits to learn that another rank died or reported a
@@ -53,7 +53,7 @@ milliseconds beat_interval(milliseconds timeout) {
 }
 
 // Returns this rank's role as the rank wrote it to the store; empty if the store is gone.
-std::string role_in(const World& world) {
+std::string role_of_this_rank(const World& world) {
   try {
     return launch::role_of(launch::read_progress(*world.store, world.self.rank));
   } catch (const WorldError&) {
@@ -65,7 +65,7 @@ launch::FailureNotice stop_request_notice(const World& world, int signal) {
   return {.rank = world.self.rank,
           .host = world.self.host,
           .text = fmt::format("was asked to stop by SIG{}", sigabbrev_np(signal)),
-          .role = role_in(world)};
+          .role = role_of_this_rank(world)};
 }
 
 launch::EndedRanks ended_of(const World& world) {
@@ -89,14 +89,16 @@ launch::RankMonitor::Options monitor_options(const World& world,
           .rank_0_serves_store = world.rank_0_serves_store,
           .timeout = timeout,
           .ended = ended_of(world),
-          .killed_soon = supervised || !on_failure ? std::function<bool()>()
-                                                   : [&world] { return is_killed_soon(world); },
+          .will_be_killed_soon = supervised || !on_failure
+                                     ? std::function<bool()>()
+                                     : [&world] { return is_killed_soon(world); },
           .before_kill =
               [&world, on_failure] {
                 launch::FailureNotice cause = stop_cause_notice(world);
                 on_failure(cause);
               },
-          .tell = [](const launch::FailureNotice& cause) { print(launch::failure_message(cause)); },
+          .report_failure =
+              [](const launch::FailureNotice& cause) { print(launch::failure_message(cause)); },
           .end =
               [serves = world.serves_store, supervised, on_failure](launch::FailureNotice cause,
                                                                     bool prints) {
@@ -122,7 +124,7 @@ launch::FailureNotice failure_notice_from(const World& world, const std::excepti
               dynamic_cast<const PeerTimeout*>(&error) != nullptr ||
               (exit_code == kWorldErrorStatus && classify_failure(text) != FailureKind::kOther),
           .exit_code = exit_code,
-          .role = role_in(world)};
+          .role = role_of_this_rank(world)};
 }
 
 // The cause of the job's failure, and whether this rank prints it.
@@ -132,15 +134,15 @@ struct FailureReport {
   bool store_is_gone = false;
 };
 
-FailureReport explain(const World& world, milliseconds timeout,
-                      const launch::FailureNotice& notice) {
+FailureReport failure_report_of(const World& world, milliseconds timeout,
+                                const launch::FailureNotice& notice) {
   try {
     // The time limit is four heartbeat intervals.
-    const bool prints =
-        launch::explain_failure(
-            *world.store, notice, world.hosts, 4 * beat_interval(timeout),
-            {.ended = ended_of(world), .ends_soon = [&world] { return is_killed_soon(world); }})
-            .has_value();
+    const bool prints = launch::explain_failure(
+                            *world.store, notice, world.hosts, 4 * beat_interval(timeout),
+                            {.ended = ended_of(world),
+                             .launcher_will_end_rank = [&world] { return is_killed_soon(world); }})
+                            .has_value();
     return {launch::job_failure_cause(*world.store).value_or(notice), prints};
   } catch (const WorldError&) {
     // If this rank failed because the store was lost, rank 1 prints that.
@@ -219,7 +221,7 @@ void end_failed_rank(const World& world, milliseconds timeout, const std::except
       print(launch::failure_message(notice));
     }
   } else {
-    FailureReport why = explain(world, timeout, notice);
+    FailureReport why = failure_report_of(world, timeout, notice);
     if (on_failure) {
       on_failure(why.cause);
     }

@@ -17,14 +17,16 @@ constexpr Ticks kTicksPerNanosecond = 1000;
 /// this many ticks late.
 constexpr Ticks kRounding = 16;
 
-std::int64_t rate_of(const LinkSpec& spec) {
+std::int64_t bytes_per_s_of(const LinkSpec& spec) {
   constexpr double kMost = 1e14;  // bytes per second
   return std::max<std::int64_t>(1, std::llround(std::min(spec.bytes_per_s, kMost)));
 }
 
 }  // namespace
 
-VirtualLink::VirtualLink(const LinkSpec& spec) : spec_(spec), link_(rate_of(spec)) { add_lane(0); }
+VirtualLink::VirtualLink(const LinkSpec& spec) : spec_(spec), link_(bytes_per_s_of(spec)) {
+  add_lane(0);
+}
 
 Ticks VirtualLink::ticks_of(std::int64_t now_ns) const {
   return (now_ns - origin_ns_.value_or(now_ns)) * kTicksPerNanosecond;
@@ -47,7 +49,7 @@ VirtualLink::Transfer VirtualLink::start(std::int64_t at_ns, std::int64_t bytes,
   if (in_order) {
     add(one);
   } else {
-    start_again();
+    restart_simulation();
   }
   return one.transfer;
 }
@@ -58,8 +60,8 @@ void VirtualLink::add(const StartedTransfer& one) {
   transfers_.push_back(one.transfer);
 }
 
-void VirtualLink::start_again() {
-  link_ = cluster::SharedLink(rate_of(spec_));
+void VirtualLink::restart_simulation() {
+  link_ = cluster::SharedLink(bytes_per_s_of(spec_));
   for (const int concurrent : lanes_) {
     link_.add_lane(concurrent);
   }

@@ -63,7 +63,7 @@ class VirtualLink {
     cluster::SharedLink::Demand demand;
   };
   void add(const StartedTransfer& one);
-  void start_again();
+  void restart_simulation();
 
   cluster::SharedLink::Ticks ticks_of(std::int64_t now_ns) const;
   std::int64_t nanoseconds_of(cluster::SharedLink::Ticks ticks) const;

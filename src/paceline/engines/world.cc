@@ -18,7 +18,7 @@
 namespace paceline::engines {
 namespace {
 
-std::string left_key(int rank) { return fmt::format("left/{}", rank); }
+std::string departure_key(int rank) { return fmt::format("left/{}", rank); }
 
 Milliseconds remaining_time(Milliseconds timeout, const Stopwatch& watch) {
   return std::max(Milliseconds(0), std::chrono::ceil<Milliseconds>(timeout - watch.elapsed()));
@@ -92,7 +92,7 @@ void agree_on_token(const launch::Launch& launch, Milliseconds timeout, World& w
     if (!store.get(launch::kServedKey)) {
       throw UsageError(
           fmt::format("the store at {} does not hold the job that {} names: it serves another job",
-                      rendezvous_text(launch), launch::kLaunchMarker));
+                      rendezvous_text(launch), launch::kLaunchVariable));
     }
     return;
   }
@@ -149,13 +149,13 @@ World join(const launch::Launch& launch, Milliseconds timeout) {
 }
 
 void leave(const World& world, Milliseconds timeout) {
-  world.store->set(left_key(world.self.rank), "1");
+  world.store->set(departure_key(world.self.rank), "1");
   if (!world.serves_store) {
     return;
   }
   const Stopwatch watch;
   for (int rank = 0; rank < world.self.world; ++rank) {
-    launch::wait_for(*world.store, left_key(rank), remaining_time(timeout, watch));
+    launch::wait_for(*world.store, departure_key(rank), remaining_time(timeout, watch));
   }
 }
 

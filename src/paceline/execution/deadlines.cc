@@ -7,8 +7,8 @@ namespace paceline::execution {
 
 void Deadlines::update_clock(std::int64_t now_ns) {
   constexpr std::int64_t kLongestGapNs = 2'000'000'000;
-  const std::int64_t gap = looked_ns_ < 0 ? 0 : now_ns - looked_ns_;
-  looked_ns_ = now_ns;
+  const std::int64_t gap = last_check_ns_ < 0 ? 0 : now_ns - last_check_ns_;
+  last_check_ns_ = now_ns;
   if (gap > kLongestGapNs) {
     resumed_ns_ = now_ns;
     step_began_ns_ += step_began_ns_ < 0 ? 0 : gap;
@@ -32,9 +32,9 @@ std::chrono::nanoseconds Deadlines::limit() const {
 
 std::optional<std::chrono::nanoseconds> Deadlines::find_hang(bool held, std::int64_t now_ns) {
   if (held) {
-    moved_ns_ = now_ns;
+    last_moved_ns_ = now_ns;
   }
-  const std::chrono::nanoseconds still = waited(moved_ns_, now_ns);
+  const std::chrono::nanoseconds still = waited(last_moved_ns_, now_ns);
   const auto limit = std::max(training_timeout_, std::chrono::nanoseconds(6 * slowest_step_ns_));
   return still >= limit ? std::optional(still) : std::nullopt;
 }
@@ -46,9 +46,9 @@ std::optional<OverdueOp> Deadlines::find_overdue(const Scheduler& scheduler,
       return OverdueOp{op, waited(since, now_ns)};
     }
   }
-  if (in_step_ && waited(progress_ns_, now_ns) >= limit()) {
-    if (const auto op = scheduler.first_pending_performer_op()) {
-      return OverdueOp{*op, waited(progress_ns_, now_ns)};
+  if (in_step_ && waited(last_progress_ns_, now_ns) >= limit()) {
+    if (const auto op = scheduler.first_pending_op_of_other_owner()) {
+      return OverdueOp{*op, waited(last_progress_ns_, now_ns)};
     }
   }
   return std::nullopt;

@@ -46,8 +46,8 @@ class Deadlines {
   /// Reports that the training thread has made progress in its step, from which its deadline is
   /// counted again.
   void progress(std::int64_t now_ns) {
-    progress_ns_ = now_ns;
-    moved_ns_ = now_ns;
+    last_progress_ns_ = now_ns;
+    last_moved_ns_ = now_ns;
   }
   /// Reports that the training thread has done all model work of its step.
   void end_step() { in_step_ = false; }
@@ -75,10 +75,10 @@ class Deadlines {
   std::chrono::nanoseconds timeout_, training_timeout_;
   std::int64_t first_step_ns_, slowest_step_ns_;
   std::int64_t step_began_ns_ = -1;
-  std::int64_t looked_ns_ = -1, resumed_ns_ = 0;
-  std::int64_t progress_ns_ = 0;
-  std::int64_t moved_ns_ = 0;  // when the training thread last made progress, or was last seen
-                               // waiting for something else
+  std::int64_t last_check_ns_ = -1, resumed_ns_ = 0;
+  std::int64_t last_progress_ns_ = 0;
+  std::int64_t last_moved_ns_ = 0;  // when the training thread last made progress, or was last seen
+                                    // waiting for something else
   bool in_step_ = false;
 };
 

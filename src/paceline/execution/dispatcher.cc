@@ -24,7 +24,7 @@ Dispatcher::Dispatcher(const plan::PlanInput& input, const plan::Setup& setup, I
       diagnosis_(scheduler_, input.model, setup),
       deadlines_(options_.timeout, options_.first_step, options_.training_timeout) {
   if (options_.device != nullptr) {
-    order_.emplace(*options_.device, scheduler_.frontier());
+    enqueued_ops_.emplace(*options_.device, scheduler_.frontier());
   }
   communication_ = std::thread([this] { communicate(); });
 }
@@ -81,7 +81,7 @@ void Dispatcher::wait_ready(plan::OpRef ref) {
   if (!frontier.is_ready(ref)) {
     wait_until([&] { return frontier.is_ready(ref); }, ref, lock);
   }
-  follow_on_device(ref, lock);
+  wait_in_stream(ref, lock);
 }
 
 bool Dispatcher::try_wait_ready(plan::OpRef ref) {
@@ -89,15 +89,15 @@ bool Dispatcher::try_wait_ready(plan::OpRef ref) {
   throw_if_failed();
   const bool ready = scheduler_.frontier().is_ready(ref);
   if (ready) {
-    follow_on_device(ref, lock);
+    wait_in_stream(ref, lock);
   }
   return ready;
 }
 
 // On a device, makes the training thread's stream wait for the ops that a ready op waits for.
-void Dispatcher::follow_on_device(plan::OpRef ref, Lock& lock) {
-  if (order_ && !scheduler_.frontier().is_enqueued(ref)) {
-    const Events before = order_->before(ref);
+void Dispatcher::wait_in_stream(plan::OpRef ref, Lock& lock) {
+  if (enqueued_ops_ && !scheduler_.frontier().is_enqueued(ref)) {
+    const Events before = enqueued_ops_->before(ref);
     lock.unlock();
     execution::wait_all(*options_.device, Device::kCompute, before);
   }
@@ -123,8 +123,8 @@ void Dispatcher::complete(plan::OpRef ref) {
   if (scheduler_.frontier().is_enqueued(ref)) {
     return;
   }
-  if (order_) {
-    put_on_device(ref, std::move(event), steady_ns(), true);
+  if (enqueued_ops_) {
+    record_enqueued(ref, std::move(event), steady_ns(), true);
   } else {
     scheduler_.complete(ref);
   }
@@ -159,7 +159,7 @@ void Dispatcher::wait_until(const std::function<bool()>& done, plan::OpRef ref, 
     const std::chrono::nanoseconds waited = deadlines_.waited(began, now);
     const std::chrono::nanoseconds left = deadlines_.limit() - waited;
     if (left.count() <= 0) {
-      fail(std::make_exception_ptr(PeerTimeout(diagnosis_.waited(ref, waited))));
+      record_failure(std::make_exception_ptr(PeerTimeout(diagnosis_.waited(ref, waited))));
       continue;
     }
     training_waits_ = true;
@@ -215,7 +215,7 @@ void Dispatcher::receive_picks(Lock& lock) {
   for (std::size_t on = 0; on < scheduler_.queues().size(); ++on) {
     while (!error_.is_set() && scheduler_.queues()[on].request_pick()) {
       if (const auto error = call_unlocked(lock, [&] { issuer_.receive_pick(on); })) {
-        fail(error);
+        record_failure(error);
       }
     }
   }
@@ -225,7 +225,7 @@ void Dispatcher::receive_picks(Lock& lock) {
 // device cannot begin yet must wait: it could overtake one that the device can begin.
 bool Dispatcher::may_issue(plan::OpRef ref) const {
   const bool chooses = !options_.one_issue_order && scheduler_.queue_of(ref).reorders();
-  return !order_ || !chooses || order_->is_ready(ref);
+  return !enqueued_ops_ || !chooses || enqueued_ops_->is_ready(ref);
 }
 
 void Dispatcher::start(plan::OpRef ref, Lock& lock) {
@@ -233,7 +233,7 @@ void Dispatcher::start(plan::OpRef ref, Lock& lock) {
   const IssueQueue& queue = scheduler_.queue_of(ref);
   const bool picks = queue.picks() && std::holds_alternative<plan::Collective>(op.work);
   const IssueQueue::Pick pick = queue.last_pick();
-  const Events before = order_ ? order_->before(ref) : Events{};
+  const Events before = enqueued_ops_ ? enqueued_ops_->before(ref) : Events{};
   const auto error = call_unlocked(lock, [&] {
     if (picks) {
       issuer_.send_pick(plan::index_of(*plan::communicator_of(op)), pick);
@@ -241,8 +241,8 @@ void Dispatcher::start(plan::OpRef ref, Lock& lock) {
     issuer_.start(ref, op, before);
   });
   if (error != nullptr) {
-    scheduler_.withdraw(ref);
-    fail(diagnosis_.failed(ref, "could not start", error));
+    scheduler_.remove_unstarted(ref);
+    record_failure(diagnosis_.failed(ref, "could not start", error));
   }
 }
 
@@ -262,7 +262,7 @@ std::exception_ptr Dispatcher::call_unlocked(Lock& lock, Call&& call) {
 void Dispatcher::op_ended(plan::OpRef ref, const std::exception_ptr& error) {
   Lock lock(mutex_);
   if (error != nullptr) {
-    fail(diagnosis_.failed(ref, "failed", error));
+    record_failure(diagnosis_.failed(ref, "failed", error));
     return;
   }
   add_span(ref, scheduler_.in_flight().at(ref));
@@ -272,18 +272,18 @@ void Dispatcher::op_ended(plan::OpRef ref, const std::exception_ptr& error) {
 
 void Dispatcher::op_enqueued(plan::OpRef ref, EventPtr event) {
   Lock lock(mutex_);
-  put_on_device(ref, std::move(event), scheduler_.in_flight().at(ref), false);
+  record_enqueued(ref, std::move(event), scheduler_.in_flight().at(ref), false);
   advance(lock);
 }
 
 // Records that an op is enqueued on the device. The communication thread polls for ends of ops only
 // while some are enqueued, so the first op wakes it.
-void Dispatcher::put_on_device(plan::OpRef ref, EventPtr event, std::int64_t began_ns,
-                               bool computes) {
-  if (order_->empty()) {
+void Dispatcher::record_enqueued(plan::OpRef ref, EventPtr event, std::int64_t began_ns,
+                                 bool computes) {
+  if (enqueued_ops_->empty()) {
     communication_wake_.notify_one();
   }
-  order_->add(ref, std::move(event), began_ns, computes);
+  enqueued_ops_->add(ref, std::move(event), began_ns, computes);
   scheduler_.enqueue(ref);
 }
 
@@ -291,7 +291,7 @@ void Dispatcher::pick_arrived(std::size_t on, IssueQueue::Pick pick,
                               const std::exception_ptr& error) {
   Lock lock(mutex_);
   if (error != nullptr) {
-    fail(error);
+    record_failure(error);
     return;
   }
   scheduler_.queues()[on].follow(pick);
@@ -302,16 +302,17 @@ void Dispatcher::pick_arrived(std::size_t on, IssueQueue::Pick pick,
 // itself, with its own intra-op threads, so the communication thread runs one only if several are
 // ready.
 bool Dispatcher::has_kernel_for_communication_thread() const {
-  const std::size_t beside =
-      options_.spare_core || order_ ? scheduler_.ready_kernels() : scheduler_.urgent_kernels();
+  const std::size_t beside = options_.spare_core || enqueued_ops_ ? scheduler_.ready_kernels()
+                                                                  : scheduler_.urgent_kernels();
   return beside > (training_waits_ ? 1U : 0U);
 }
 
 // Runs one ready kernel, or returns false if there is none.  With `urgent`, considers only kernels
 // that communication waits for.
 bool Dispatcher::run_one_kernel(Lock& lock, bool urgent) {
-  const auto ref = scheduler_.take_kernel(
-      urgent, [&](plan::OpRef kernel) { return !order_ || order_->has_stream_for(kernel); });
+  const auto ref = scheduler_.take_kernel(urgent, [&](plan::OpRef kernel) {
+    return !enqueued_ops_ || enqueued_ops_->has_stream_for(kernel);
+  });
   if (!ref) {
     return false;
   }
@@ -320,9 +321,9 @@ bool Dispatcher::run_one_kernel(Lock& lock, bool urgent) {
   Events before;
   EventPtr event;
   Device::Stream stream = 0;
-  if (order_) {
-    stream = order_->take_stream(*ref);
-    before = order_->before(*ref);
+  if (enqueued_ops_) {
+    stream = enqueued_ops_->take_stream(*ref);
+    before = enqueued_ops_->before(*ref);
   }
   const auto error = call_unlocked(lock, [&] {
     if (options_.device == nullptr) {
@@ -334,11 +335,11 @@ bool Dispatcher::run_one_kernel(Lock& lock, bool urgent) {
     event = options_.device->record(stream);
   });
   if (error != nullptr) {
-    fail(error);
+    record_failure(error);
     return true;
   }
-  if (order_) {
-    put_on_device(*ref, std::move(event), began, false);
+  if (enqueued_ops_) {
+    record_enqueued(*ref, std::move(event), began, false);
   } else {
     add_span(*ref, began);
     scheduler_.complete(*ref);
@@ -347,7 +348,7 @@ bool Dispatcher::run_one_kernel(Lock& lock, bool urgent) {
   return true;
 }
 
-void Dispatcher::fail(const std::exception_ptr& error) {
+void Dispatcher::record_failure(const std::exception_ptr& error) {
   error_.set(error, steady_ns());
   training_wake_.notify_all();
   communication_wake_.notify_all();

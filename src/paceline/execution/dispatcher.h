@@ -126,7 +126,7 @@ class Dispatcher final : public IssueListener {
 
  private:
   void throw_if_failed();
-  void follow_on_device(plan::OpRef ref, Lock& lock);
+  void wait_in_stream(plan::OpRef ref, Lock& lock);
   void wait_until(const std::function<bool()>& done, plan::OpRef ref, Lock& lock);
   void advance(Lock& lock);
   void issue(Lock& lock);
@@ -136,7 +136,7 @@ class Dispatcher final : public IssueListener {
   template <class Call>
   std::exception_ptr call_unlocked(Lock& lock, Call&& call);
   bool run_one_kernel(Lock& lock, bool urgent = false);
-  void put_on_device(plan::OpRef ref, EventPtr event, std::int64_t began_ns, bool computes);
+  void record_enqueued(plan::OpRef ref, EventPtr event, std::int64_t began_ns, bool computes);
   bool has_kernel_for_communication_thread() const;
   // The functions up to fail() are defined in dispatcher_watch.cc.
   void communicate();
@@ -146,7 +146,7 @@ class Dispatcher final : public IssueListener {
   std::optional<plan::OpRef> current_training_op() const;
   bool is_past_all_ops() const;
   void report_stuck(Lock& lock);
-  void fail(const std::exception_ptr& error);
+  void record_failure(const std::exception_ptr& error);
   void add_span(plan::OpRef ref, std::int64_t start_ns, OpSpan::Kind kind = OpSpan::Kind::kWork);
 
   Issuer& issuer_;
@@ -156,7 +156,7 @@ class Dispatcher final : public IssueListener {
   mutable std::mutex mutex_;  // guards the members below
   std::condition_variable training_wake_, communication_wake_;
   Scheduler scheduler_;
-  std::optional<EnqueuedOps> order_;  // null if the host performs the ops
+  std::optional<EnqueuedOps> enqueued_ops_;  // null if the host performs the ops
   Diagnosis diagnosis_;
   Deadlines deadlines_;
   FirstError error_;

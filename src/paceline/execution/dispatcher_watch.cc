@@ -9,7 +9,7 @@ namespace paceline::execution {
 namespace {
 
 constexpr std::chrono::nanoseconds kHeartbeatNs = std::chrono::milliseconds(500);
-constexpr std::chrono::nanoseconds kPollNs = std::chrono::microseconds(100);
+constexpr std::chrono::nanoseconds kDevicePollNs = std::chrono::microseconds(100);
 
 }  // namespace
 
@@ -30,8 +30,8 @@ void Dispatcher::communicate() {
       if (!lock.owns_lock()) {
         lock.lock();
       }
-      fail(std::current_exception());
-      communication_wake_.wait_for(lock, kPollNs);  // releases the lock while it waits
+      record_failure(std::current_exception());
+      communication_wake_.wait_for(lock, kDevicePollNs);  // releases the lock while it waits
     }
   }
 }
@@ -50,18 +50,19 @@ void Dispatcher::communicate_once(std::int64_t& next_heartbeat_ns, Lock& lock) {
   }
   check_deadlines();
   report_stuck(lock);
-  const bool done = order_ && !error_.is_set() && complete_finished_ops(lock);
+  const bool done = enqueued_ops_ && !error_.is_set() && complete_finished_ops(lock);
   const bool take = !error_.is_set() && has_kernel_for_communication_thread();
-  const bool urgent = !options_.spare_core && !order_;
+  const bool urgent = !options_.spare_core && !enqueued_ops_;
   if (!done && (!take || !run_one_kernel(lock, urgent))) {
-    communication_wake_.wait_for(lock, order_ && !order_->empty() ? kPollNs : kHeartbeatNs);
+    communication_wake_.wait_for(
+        lock, enqueued_ops_ && !enqueued_ops_->empty() ? kDevicePollNs : kHeartbeatNs);
   }
 }
 
 // Completes the ops that the device has finished since the last call; returns whether there were
 // any.
 bool Dispatcher::complete_finished_ops(Lock& lock) {
-  const std::vector<EnqueuedOps::Done> all = order_->take_done();
+  const std::vector<EnqueuedOps::Done> all = enqueued_ops_->take_done();
   for (const EnqueuedOps::Done& done : all) {
     if (!done.computes) {
       add_span(done.ref, done.began_ns);
@@ -81,7 +82,7 @@ bool Dispatcher::complete_finished_ops(Lock& lock) {
 // thread in any call. Another owner of ops, such as PyTorch's Reducer, may block it once no model
 // work is left.
 std::optional<plan::OpRef> Dispatcher::current_training_op() const {
-  if (order_ && !scheduler_.in_flight().empty()) {
+  if (enqueued_ops_ && !scheduler_.in_flight().empty()) {
     return std::nullopt;
   }
   if (awaited_ != nullptr) {
@@ -94,7 +95,7 @@ std::optional<plan::OpRef> Dispatcher::current_training_op() const {
   }
   const plan::Frontier& frontier = scheduler_.frontier();
   const auto next = scheduler_.first_pending_model_op();
-  return next || frontier.idle() || scheduler_.first_pending_performer_op()
+  return next || frontier.idle() || scheduler_.first_pending_op_of_other_owner()
              ? next
              : std::optional(frontier.oldest());
 }
@@ -116,14 +117,16 @@ void Dispatcher::check_deadlines() {
   }
   if (still) {
     training_hangs_ = true;
-    fail(std::make_exception_ptr(WorldError(diagnosis_.describe_hang(at, step_, *still))));
+    record_failure(
+        std::make_exception_ptr(WorldError(diagnosis_.describe_hang(at, step_, *still))));
     return;
   }
   if (training_waits_) {
     return;
   }
   if (const auto late = deadlines_.find_overdue(scheduler_, steady_ns())) {
-    fail(std::make_exception_ptr(PeerTimeout(diagnosis_.overdue(late->op, late->waited))));
+    record_failure(
+        std::make_exception_ptr(PeerTimeout(diagnosis_.overdue(late->op, late->waited))));
   }
 }
 

@@ -24,8 +24,8 @@ class IssueQueue {
   using IsReady = std::function<bool(plan::OpRef)>;
   using Pick = plan::IssueRule::Number;  // number of a collective in the rule
 
-  IssueQueue(const plan::Communicator& group, bool leads)
-      : rule_(group.order, group.credit_bytes, leads) {}
+  IssueQueue(const plan::Communicator& group, bool is_leader)
+      : rule_(group.order, group.credit_bytes, is_leader) {}
 
   /// Appends `ref`, an op of a step that was just opened, to the queue.
   void push(plan::OpRef ref, bool collective, std::int32_t priority, std::int64_t bytes);

@@ -26,14 +26,14 @@ void ModelGates::begin_step(plan::Step step, const StepProgram& program) {
 void ModelGates::begin_forward(int micro) {
   dispatcher_.progress();
   micro_ = micro;
-  final_.assign(input_.model.parameters.size(), false);
-  uses_.assign(input_.model.modules.size(), 0);
+  is_gradient_final_.assign(input_.model.parameters.size(), false);
+  use_counts_.assign(input_.model.modules.size(), 0);
 }
 
 void ModelGates::enter(plan::ModuleId module) { dispatcher_.wait_ready(forward(module)); }
 
 void ModelGates::leave(plan::ModuleId module) {
-  ++uses_[plan::index_of(module)];
+  ++use_counts_[plan::index_of(module)];
   dispatcher_.complete(forward(module));
 }
 
@@ -47,7 +47,8 @@ void ModelGates::begin_backward() {
 }
 
 bool ModelGates::gates_backward(plan::ModuleId module) const {
-  return uses_[plan::index_of(module)] == 1 && program_->gates_backward[plan::index_of(module)];
+  return use_counts_[plan::index_of(module)] == 1 &&
+         program_->gates_backward[plan::index_of(module)];
 }
 
 void ModelGates::enter_backward(plan::ModuleId module) {
@@ -60,7 +61,7 @@ void ModelGates::enter_backward(plan::ModuleId module) {
 }
 
 bool ModelGates::enter_gradient(plan::ParameterId parameter) {
-  if (final_[plan::index_of(parameter)]) {
+  if (is_gradient_final_[plan::index_of(parameter)]) {
     return false;
   }
   dispatcher_.wait_ready(backward(parameter));
@@ -68,18 +69,19 @@ bool ModelGates::enter_gradient(plan::ParameterId parameter) {
 }
 
 bool ModelGates::try_enter_gradient(plan::ParameterId parameter) {
-  return !final_[plan::index_of(parameter)] && dispatcher_.try_wait_ready(backward(parameter));
+  return !is_gradient_final_[plan::index_of(parameter)] &&
+         dispatcher_.try_wait_ready(backward(parameter));
 }
 
 void ModelGates::leave_gradient(plan::ParameterId parameter) {
-  final_[plan::index_of(parameter)] = true;
+  is_gradient_final_[plan::index_of(parameter)] = true;
   dispatcher_.complete(backward(parameter));
 }
 
 std::vector<plan::ParameterId> ModelGates::pending_gradients() const {
   std::vector<plan::ParameterId> pending;
-  for (std::size_t p = 0; p < final_.size(); ++p) {
-    if (!final_[p]) {
+  for (std::size_t p = 0; p < is_gradient_final_.size(); ++p) {
+    if (!is_gradient_final_[p]) {
       pending.push_back(static_cast<plan::ParameterId>(p));
     }
   }

@@ -60,8 +60,8 @@ class ModelGates {
   const StepProgram* program_ = nullptr;  // of the current step
   plan::Step step_ = -1;
   int micro_ = 0;
-  std::vector<bool> final_;  // by parameter: gradient is final in this micro-batch
-  std::vector<int> uses_;    // by module: number of uses in this forward pass
+  std::vector<bool> is_gradient_final_;  // by parameter: gradient is final in this micro-batch
+  std::vector<int> use_counts_;          // by module: number of uses in this forward pass
 };
 
 }  // namespace paceline::execution

@@ -12,7 +12,7 @@ Scheduler::Scheduler(const plan::ModelShape& model, const plan::Setup& setup, pl
                      bool one_order)
     : setup_(setup), one_order_(one_order), frontier_(model, setup) {
   for (const plan::Communicator& group : setup.communicators) {
-    queues_.emplace_back(group, group.members.place_of(rank) == std::size_t{0});
+    queues_.emplace_back(group, group.members.index_of_rank(rank) == std::size_t{0});
   }
 }
 
@@ -25,7 +25,7 @@ void Scheduler::open(plan::Step step, const std::shared_ptr<const plan::CommPlan
     if (const auto on = plan::communicator_of(op); on && op.performer.empty()) {
       queues_[plan::index_of(*on)].push({step, static_cast<plan::OpIndex>(i)},
                                         std::holds_alternative<plan::Collective>(op.work),
-                                        op.priority, plan::bytes_on_credit(setup_, op));
+                                        op.priority, plan::credit_bytes_of(setup_, op));
       if (one_order_) {
         to_issue_.push_back({step, static_cast<plan::OpIndex>(i)});
       }
@@ -42,7 +42,7 @@ void Scheduler::enqueue(plan::OpRef ref) {
 void Scheduler::complete(plan::OpRef ref) {
   if (in_flight_.erase(ref) > 0) {
     const plan::Op& op = frontier_.op(ref);
-    queues_[plan::index_of(*plan::communicator_of(op))].end(plan::bytes_on_credit(setup_, op));
+    queues_[plan::index_of(*plan::communicator_of(op))].end(plan::credit_bytes_of(setup_, op));
   }
   running_.erase(ref);
   frontier_.complete(ref);
@@ -91,7 +91,7 @@ std::optional<plan::OpRef> Scheduler::take_kernel(bool urgent, const Allowed& al
   const auto first = [&](const std::set<KernelKey>& kernels) {
     return std::ranges::find_if(kernels, [&](const KernelKey& key) {
       const plan::OpRef ref{std::get<1>(key), std::get<2>(key)};
-      return !is_held(ref) && (!allowed || allowed(ref));
+      return !is_excluded_by_running(ref) && (!allowed || allowed(ref));
     });
   };
   const auto urgent_one = first(urgent_kernels_);
@@ -111,7 +111,7 @@ std::optional<plan::OpRef> Scheduler::take_kernel(bool urgent, const Allowed& al
 }
 
 // Whether the kernel must wait because it excludes a kernel that is running.
-bool Scheduler::is_held(plan::OpRef ref) const {
+bool Scheduler::is_excluded_by_running(plan::OpRef ref) const {
   const std::vector<plan::OpRef> own = frontier_.incomplete_exclusions_of(ref);
   return std::ranges::any_of(running_, [&](plan::OpRef runs) {
     return std::ranges::count(own, runs) > 0 ||
@@ -154,7 +154,7 @@ std::optional<plan::OpRef> Scheduler::first_incomplete(const Predicate& wanted) 
   return std::nullopt;
 }
 
-std::optional<plan::OpRef> Scheduler::first_pending_performer_op() const {
+std::optional<plan::OpRef> Scheduler::first_pending_op_of_other_owner() const {
   return first_incomplete([](const plan::Op& op) {
     return !op.performer.empty() && std::holds_alternative<plan::Collective>(op.work);
   });

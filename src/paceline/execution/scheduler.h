@@ -46,7 +46,7 @@ class Scheduler {
   std::optional<plan::OpRef> take_communication(std::int64_t now_ns, const Allowed& allowed = {});
 
   /// Reports that an op that was taken could not start: it is not in flight.
-  void withdraw(plan::OpRef ref) { in_flight_.erase(ref); }
+  void remove_unstarted(plan::OpRef ref) { in_flight_.erase(ref); }
 
   /// Returns the kernel to run now; with `urgent`, only a kernel that communication waits for.  The
   /// kernel counts as running until complete() is called; meanwhile no kernel that excludes it is
@@ -72,7 +72,7 @@ class Scheduler {
 
   /// Returns the first collective of the newest step that another owner than the executor issues
   /// and that is neither enqueued nor complete.
-  std::optional<plan::OpRef> first_pending_performer_op() const;
+  std::optional<plan::OpRef> first_pending_op_of_other_owner() const;
 
   /// Returns the first model work of the newest step that is neither enqueued nor complete.
   std::optional<plan::OpRef> first_pending_model_op() const;
@@ -81,7 +81,7 @@ class Scheduler {
   using KernelKey = std::tuple<std::int32_t, plan::Step, plan::OpIndex>;
 
   void collect_ready();
-  bool is_held(plan::OpRef ref) const;
+  bool is_excluded_by_running(plan::OpRef ref) const;
   void count_staleness(plan::OpRef ref);
   template <class Predicate>
   std::optional<plan::OpRef> first_incomplete(const Predicate& wanted) const;

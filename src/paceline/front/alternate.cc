@@ -77,19 +77,19 @@ class AlternationRunner {
       writers_.push_back(std::make_unique<records::RecordWriter>(side.records, std::nullopt));
     }
     host_ = records::collect_host();
-    shuffle_firsts();
+    shuffle_first_sides();
   }
 
   AlternationEnd run() {
     for (int run = 0; run < wanted_.runs; ++run) {
-      const std::size_t first = firsts_[static_cast<std::size_t>(run)];
+      const std::size_t first = first_side_of_run_[static_cast<std::size_t>(run)];
       for (const std::size_t side : {first, 1 - first}) {
         if (!measure(side, run)) {
           return end_;
         }
       }
       ++end_.complete_runs;
-      check_kinds();
+      check_record_kinds();
       if (wanted_.is_enough && wanted_.is_enough()) {
         break;
       }
@@ -101,22 +101,22 @@ class AlternationRunner {
   // Chooses at random which side runs first in each run. Each side runs first equally often (up to
   // one run of an odd number), so that a disadvantage of running first affects both equally. If
   // runs may end early, each pair of consecutive runs has both orders.
-  void shuffle_firsts() {
+  void shuffle_first_sides() {
     Random random(wanted_.seed);
     std::size_t odd = random.below(2);
     for (int run = 0; run < wanted_.runs; ++run) {
       odd = wanted_.is_enough && run % 2 == 0 ? random.below(2) : odd;
-      firsts_.push_back((static_cast<std::size_t>(run) + odd) % 2);
+      first_side_of_run_.push_back((static_cast<std::size_t>(run) + odd) % 2);
     }
     if (!wanted_.is_enough) {
-      shuffle(std::span(firsts_), random);
+      shuffle(std::span(first_side_of_run_), random);
     }
   }
 
   // Runs a side's shell command of --prepare or --cleanup, which is named by `flag`. Returns
   // whether the comparison should continue.
-  bool run_beside(const Alternation::Side& side, std::string_view flag, const std::string& text,
-                  int run) {
+  bool run_side_command(const Alternation::Side& side, std::string_view flag,
+                        const std::string& text, int run) {
     if (text.empty()) {
       return true;
     }
@@ -142,10 +142,11 @@ class AlternationRunner {
   // cleanup command also runs after a run that failed, was stopped or left unreadable records.
   bool measure(std::size_t number, int run) {
     const Alternation::Side& side = wanted_.sides[number];
-    const auto clean_up = [&] { return run_beside(side, "--cleanup", side.cleanup, run); };
+    const auto clean_up = [&] { return run_side_command(side, "--cleanup", side.cleanup, run); };
     bool measured = false;
     try {
-      measured = run_beside(side, "--prepare", side.prepare, run) && measure_command(number, run);
+      measured =
+          run_side_command(side, "--prepare", side.prepare, run) && measure_command(number, run);
     } catch (const std::exception&) {
       clean_up();
       throw;
@@ -183,7 +184,7 @@ class AlternationRunner {
 
   // Throws UsageError if only one side left records, because they cannot be compared with a wall
   // time, or if records are needed and neither side left any.
-  void check_kinds() const {
+  void check_record_kinds() const {
     if (wanted_.needs_records && !left_records_[0] && !left_records_[1]) {
       throw UsageError(
           "--format ddp: neither command left records, and of a command's wall time PyTorch's "
@@ -276,7 +277,7 @@ class AlternationRunner {
   }
 
   const Alternation& wanted_;
-  std::vector<std::size_t> firsts_;  // the side that comes first, by run
+  std::vector<std::size_t> first_side_of_run_;  // the side that comes first, by run
   launch::SupervisorSignals signals_;
   std::vector<std::unique_ptr<records::RecordWriter>> writers_;
   records::HostEnvironment host_;

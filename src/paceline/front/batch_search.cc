@@ -130,7 +130,7 @@ class Trials {
   Trials(const Trials&) = delete;
   Trials& operator=(const Trials&) = delete;
 
-  Fit fits(const cases::Case& c, int batch) {
+  TrialOutcome fits(const cases::Case& c, int batch) {
     const std::string records = folder_ / "trial.jsonl";
     fs::remove(records);
     fs::remove_all(folder_ / "trial.logs");
@@ -143,17 +143,17 @@ class Trials {
                                    end.stop_signal, batch));
     }
     if (end.exit_code == 0 && !end.timed_out) {
-      return Fit::kFits;
+      return TrialOutcome::kFits;
     }
     const std::string why =
         end.timed_out ? "it took 10 minutes" : trial_failure_reason(records, end.exit_code);
     if (says_any(why, kNoMemoryMessages) ||
         (c.device == "cpu" && says_any(why + output(), kMemoryLimitMessages))) {
       last_rejection_ = why;
-      return Fit::kTooLarge;
+      return TrialOutcome::kTooLarge;
     }
     if (why.find(kTooFew) != std::string::npos) {
-      return Fit::kTooSmall;
+      return TrialOutcome::kTooSmall;
     }
     throw UsageError(fmt::format(
         "batch_size max: {} with a batch of {} failed for another reason than memory: {}", c.label,
@@ -218,20 +218,22 @@ std::string limit_text(const cases::Case& c, std::int64_t limit_bytes) {
                            : "";
 }
 
-std::string_view words_of(Fit fit) {
-  return fit == Fit::kFits ? "fits" : fit == Fit::kTooLarge ? "does not" : "is too small";
+std::string_view words_of(TrialOutcome fit) {
+  return fit == TrialOutcome::kFits       ? "fits"
+         : fit == TrialOutcome::kTooLarge ? "does not"
+                                          : "is too small";
 }
 
 }  // namespace
 
-BatchSearchResult search_batch(int unit, int most, const std::function<Fit(int)>& fits) {
+BatchSearchResult search_batch(int unit, int most, const std::function<TrialOutcome(int)>& fits) {
   BatchSearchResult search;
   const auto tries = [&](int size) {
-    const Fit fit = fits(size);
+    const TrialOutcome fit = fits(size);
     search.tried += fmt::format("{}{} {}", search.tried.empty() ? "" : ", ", size, words_of(fit));
-    if (fit == Fit::kFits) {
+    if (fit == TrialOutcome::kFits) {
       search.largest = size;
-    } else if (fit == Fit::kTooLarge) {
+    } else if (fit == TrialOutcome::kTooLarge) {
       search.above = size;
     }
   };
@@ -271,7 +273,7 @@ void resolve_largest_batches(cases::Experiment& experiment, const cases::Setting
     if (!found.contains(one.key())) {
       fmt::print(stderr, "{} {}: searching the largest batch\n", c.model, c.label);
       found[one.key()] = search_batch(c.accumulate, kMaxBatchSize, [&](int size) {
-        const Fit fit = trials.fits(one, size);
+        const TrialOutcome fit = trials.fits(one, size);
         fmt::print(stderr, "  {} {}\n", size, words_of(fit));
         return fit;
       });

@@ -11,7 +11,7 @@
 namespace paceline::front {
 
 /// Whether a run with one batch size fitted into memory.
-enum class Fit : std::uint8_t {
+enum class TrialOutcome : std::uint8_t {
   kFits,
   kTooLarge,  // the run needs more memory than there is
   kTooSmall   // too small for the network: batch norm rejects one value per channel
@@ -26,7 +26,7 @@ struct BatchSearchResult {
 
 /// Doubles the size from `unit` on, up to the first one that is too large or to `most`.  Then
 /// bisects in multiples of `unit` until the gap is at most an eighth of the size, or one `unit`.
-BatchSearchResult search_batch(int unit, int most, const std::function<Fit(int)>& fits);
+BatchSearchResult search_batch(int unit, int most, const std::function<TrialOutcome(int)>& fits);
 
 /// Replaces the batch sizes of the cases that have `batch_size = "max"`, and stores in `searches`
 /// the sizes that were tried.  Each size is a separate run of one rank and few steps; on a CPU its

@@ -123,7 +123,7 @@ void assign_ranks(const cluster::Cluster& cluster, int world, const cases::Setti
 }
 
 // Lets mpirun serve the ranks of `launch` if the engine needs it.
-void serve_by_mpirun(const std::string& engine, launch::JobLaunch& launch) {
+void start_ranks_by_mpirun(const std::string& engine, launch::JobLaunch& launch) {
   const auto mpirun = engines::find_engine(engine).mpirun;
   if (mpirun.empty()) {
     return;
@@ -159,7 +159,7 @@ launch::JobLaunch launch_of_job(const cases::JobSpec& job,
         cluster ? interface_of(cluster->hosts[i], settings.interface) : settings.interface);
   }
   for (const std::string& engine : cases::engines_of(job)) {
-    serve_by_mpirun(engine, launch);
+    start_ranks_by_mpirun(engine, launch);
   }
   return launch;
 }
@@ -174,7 +174,7 @@ std::string interface_here(const cluster::Cluster& cluster, const std::string& n
 }
 
 void reject_hosts(const cluster::ClusterChoice& choice, const std::string& launcher) {
-  if (choice.names_hosts()) {
+  if (choice.has_hosts()) {
     throw UsageError(fmt::format(
         "{}: {} has started the ranks already; leave it out, or start one paceline by hand",
         choice.hosts.empty() ? "--hostfile" : "--hosts", launcher));

@@ -28,7 +28,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr const char* kRecorded = "failure/recorded";
+constexpr const char* kFailureRecordedKey = "failure/recorded";
 // How long a rank waits until rank 0 has recorded a failure.
 constexpr milliseconds kRecordTimeout{2000};
 // If the store does not answer within this time, its server is considered stopped.
@@ -149,9 +149,9 @@ class LaunchedRank {
           results_->take(store);
           results_->add_failed(store, launch::failure_message(cause));
         }
-        store.set(kRecorded, "1");
+        store.set(kFailureRecordedKey, "1");
       } else {
-        launch::wait_for(store, kRecorded, kRecordTimeout);
+        launch::wait_for(store, kFailureRecordedKey, kRecordTimeout);
       }
     } catch (const std::exception& error) {  // such as a full disk
       fmt::print(stderr, "warning: the case that failed is not recorded: {}\n", error.what());

@@ -16,11 +16,11 @@
 namespace paceline::front {
 namespace {
 
-constexpr double kUnknown = std::numeric_limits<double>::infinity();
+constexpr double kUnknownWidth = std::numeric_limits<double>::infinity();
 
 double half_width_of(const std::vector<double>& log_medians) {
   const auto interval = stats::sequential_interval(log_medians);
-  return interval ? std::expm1((interval->high - interval->low) / 2) : kUnknown;
+  return interval ? std::expm1((interval->high - interval->low) / 2) : kUnknownWidth;
 }
 
 bool is_too_wide(const CaseWidth& one, const NarrowingOptions& wanted) {

@@ -58,7 +58,7 @@ void warn_of_records(const std::string& path) {
 
 // Returns the settings after their outputs are checked, before any of them is opened.
 const cases::Settings& with_checked_outputs(const cases::Settings& settings) {
-  if (report::find_format(settings.format).in_python || !settings.json.empty() ||
+  if (report::find_format(settings.format).is_rendered_by_python || !settings.json.empty() ||
       !settings.logs.empty()) {
     python_module_command("paceline.reports");  // a missing module should fail now, not at the end
   }
@@ -96,7 +96,7 @@ Results::Results(const cases::JobSpec& job)
   std::erase_if(records_, [&](const records::RunRecord& record) {
     return !cases.contains(record.configuration.key());
   });
-  earlier_ = records_.size();
+  earlier_record_count_ = records_.size();
 }
 
 void Results::append(records::RunRecord record) {
@@ -143,7 +143,7 @@ std::optional<std::string> Results::add_failed(launch::KeyValueStore& store,
 
 // Returns the records to print; with --resume, earlier records belong to the run.
 std::span<const records::RunRecord> Results::records_of_run() const {
-  return std::span(records_).subspan(settings_.resume ? 0 : earlier_);
+  return std::span(records_).subspan(settings_.resume ? 0 : earlier_record_count_);
 }
 
 // Prints the rest of `text` if it begins with what has been printed, otherwise all of it.
@@ -156,7 +156,7 @@ void Results::print(const std::string& text) {
 
 void Results::show_rows() {
   const report::Format& format = report::find_format(settings_.format);
-  if (!format.grows_by_rows || experiment_.runs != 1) {
+  if (!format.has_append_only_rows || experiment_.runs != 1) {
     return;
   }
   const std::string text = format.render(records_of_run());
@@ -186,7 +186,7 @@ Results::CaseOutcomes Results::tries(int run) const {
     if (!record.error || record.not_run()) {
       tries.done.insert(key);
       tries.failed.erase(key);
-    } else if (i >= earlier_) {
+    } else if (i >= earlier_record_count_) {
       // A rejected case is not tried again, because the ranks would reject it again.
       tries.failed[key] += record.status == rank::kRejected ? settings_.retries + 1 : 1;
     }
@@ -329,7 +329,7 @@ int Results::status() {
   return wrong > 0 ? kWrongValuesStatus : kFailedStatus;
 }
 
-Results::Tally Results::tally() const {
+Results::RunTally Results::tally() const {
   const auto done = records::completed_runs(records_of_run());
   std::set<std::string> measured;
   for (const cases::Case& c : experiment_.cases) {
@@ -337,7 +337,8 @@ Results::Tally Results::tally() const {
       measured.insert(c.key());
     }
   }
-  Tally tally{.finished = 0, .all = measured.size() * static_cast<std::size_t>(experiment_.runs)};
+  RunTally tally{.finished = 0,
+                 .all = measured.size() * static_cast<std::size_t>(experiment_.runs)};
   for (const auto& [key, run] : done) {
     tally.finished += measured.contains(key) && run < experiment_.runs ? 1U : 0U;
   }
@@ -345,7 +346,7 @@ Results::Tally Results::tally() const {
 }
 
 bool Results::print_if_complete() const {
-  const Tally now = tally();
+  const RunTally now = tally();
   if (now.all == 0 || now.finished < now.all) {
     return false;
   }
@@ -354,7 +355,7 @@ bool Results::print_if_complete() const {
 }
 
 std::string Results::resume_text() const {
-  const Tally now = tally();
+  const RunTally now = tally();
   const std::string of = case_runs(now.all);
   if (records_of_run().empty()) {
     return fmt::format("0 of {} finished, so there is no record", of);

@@ -42,10 +42,10 @@ class Results final : public Front {
   void show(const std::string& ended) override;
 
   /// The number of recorded repetitions of cases, and the number of all repetitions.
-  struct Tally {
+  struct RunTally {
     std::size_t finished = 0, all = 0;
   };
-  Tally tally() const;
+  RunTally tally() const;
 
   /// Also prints how many cases failed.
   int status() override;
@@ -86,7 +86,7 @@ class Results final : public Front {
   std::string printed_;
   /// Records of the run's cases that earlier runs wrote, then all records that this run wrote.
   std::vector<records::RunRecord> records_;
-  std::size_t earlier_ = 0;  // how many of these earlier runs wrote
+  std::size_t earlier_record_count_ = 0;  // how many of these earlier runs wrote
 };
 
 }  // namespace paceline::front

@@ -141,7 +141,8 @@ std::string outcome_text(bool between, int failures, int retries, bool more) {
 
 // Returns whether cases remain to be run: after a failure every case that is not discarded,
 // otherwise only the cases that have failed before.
-bool has_more(const cases::JobSpec& job, const Results::CaseOutcomes& tries, bool after_failure) {
+bool has_remaining_cases(const cases::JobSpec& job, const Results::CaseOutcomes& tries,
+                         bool after_failure) {
   return std::ranges::any_of(job.experiment.cases, [&](const cases::Case& c) {
     return after_failure ? !c.discard : tries.failed.contains(c.key());
   });
@@ -169,7 +170,7 @@ launch::Outcome run_repetition(const JobContext& context, LaunchGroup& group) {
       return outcome;
     }
     keep_unfinished(tries, left.job);
-    const bool more = has_more(left.job, tries, failed);
+    const bool more = has_remaining_cases(left.job, tries, failed);
     if (failed) {
       const int failures = tries.failed[ended.failed_case];
       fmt::print(stderr, "paceline: {}\n{}\n", outcome.message,
@@ -231,7 +232,7 @@ launch::Outcome narrow_all(const cases::JobSpec& job, const JobContext& context,
 }
 
 // Returns the message of a run that ended early; empty if it did not.
-std::string ending_of(const launch::Outcome& outcome) {
+std::string early_end_message(const launch::Outcome& outcome) {
   if (outcome.stop_signal != 0 && outcome.message.empty()) {
     return ended_by_signal_text(outcome.stop_signal);
   }
@@ -246,7 +247,7 @@ int finish(const launch::Outcome& outcome, Front& front) {
       fmt::print(stderr, "records: {}\n", path);
     }
   } else {
-    front.show(ending_of(outcome));
+    front.show(early_end_message(outcome));
   }
   if (outcome.stop_signal != 0) {
     return kSignalStatus + outcome.stop_signal;

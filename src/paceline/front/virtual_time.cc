@@ -73,15 +73,17 @@ void place(const std::string& name, const cluster::Cluster& cluster, cases::Case
 
 /// Returns a key of everything that the layer times of a case depend on.
 std::string layers_key(const cases::Case& c) {
-  return cases::key_in(c, {cases::Part::kNetwork, &cases::Case::batch_size, &cases::Case::optimizer,
-                           &cases::Case::device, &cases::Case::threads});
+  return cases::key_of_fields(
+      c, {cases::Part::kNetwork, &cases::Case::batch_size, &cases::Case::optimizer,
+          &cases::Case::device, &cases::Case::threads});
 }
 
 /// Returns a text that is equal for cases with equal predictions. Seeds and splits of the data do
 /// not affect a prediction.
 std::string prediction_key(const cases::Case& c) {
-  return cases::key_in(c, {&cases::Case::model, &cases::Case::data, &cases::Case::batch_size,
-                           &cases::Case::ranks, &cases::Case::strategy, &cases::Case::optimizer});
+  return cases::key_of_fields(
+      c, {&cases::Case::model, &cases::Case::data, &cases::Case::batch_size, &cases::Case::ranks,
+          &cases::Case::strategy, &cases::Case::optimizer});
 }
 
 cluster::ProfiledModel profile_of(cases::Case c) {

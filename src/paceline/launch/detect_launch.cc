@@ -176,9 +176,9 @@ class Detection {
 
   void from_torch_variables() {
     set_self(kTorch);
-    if (const auto job = value(kLaunchMarker)) {
+    if (const auto job = value(kLaunchVariable)) {
       launch_.self.launcher = "paceline";
-      launch_.self.host = value(kLaunchHost).value_or(launch_.self.host);
+      launch_.self.host = value(kLaunchHostVariable).value_or(launch_.self.host);
       launch_.job = *job;
     } else if (const auto run = value("TORCHELASTIC_RUN_ID")) {
       // After a restart by torchrun the ranks meet in the same store, which still has the keys of

@@ -70,13 +70,13 @@ Launch detect_launch(const Environment& environment, const std::string& rendezvo
 Launch detect_launch(const std::string& rendezvous);
 
 /// The environment variable that `launch_job` sets for its ranks; its value is the job's name.
-inline constexpr const char* kLaunchMarker = "PACELINE_LAUNCH";
+inline constexpr const char* kLaunchVariable = "PACELINE_LAUNCH";
 
 /// The key that `launch_job` sets in the store that it serves, before the ranks start.
 inline constexpr const char* kServedKey = "served";
 
 /// The environment variable in which `launch_job` passes the host's name as the user gave it.
-inline constexpr const char* kLaunchHost = "PACELINE_HOST";
+inline constexpr const char* kLaunchHostVariable = "PACELINE_HOST";
 
 /// Whether the variables of a supported launcher give this process a rank.
 bool is_launched(const Environment& environment);

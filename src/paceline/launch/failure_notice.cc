@@ -29,7 +29,7 @@ constexpr std::chrono::milliseconds kHurriedWait{300};
 std::string failure_key(int rank) { return fmt::format("failure/{}", rank); }
 
 // The key that a rank sets when its launcher has asked it to stop.
-std::string asked_key(int rank) { return fmt::format("failure/asked/{}", rank); }
+std::string stop_request_key(int rank) { return fmt::format("failure/asked/{}", rank); }
 
 // The key that a rank sets when it leaves because it was asked to stop.
 std::string stop_key(int rank) { return fmt::format("failure/stopped/{}", rank); }
@@ -78,7 +78,8 @@ std::optional<FailureNotice> notice_of_unresponsive_rank(KeyValueStore& store,
   std::optional<FailureNotice> unresponsive;
   for (int rank = 0; rank < static_cast<int>(hosts.size()); ++rank) {
     const auto last = read_progress(store, rank);
-    if ((last && last->done) || failure_notice_of(store, rank) || store.get(asked_key(rank))) {
+    if ((last && last->done) || failure_notice_of(store, rank) ||
+        store.get(stop_request_key(rank))) {
       continue;
     }
     if (unresponsive) {
@@ -95,9 +96,9 @@ std::optional<FailureNotice> notice_of_unresponsive_rank(KeyValueStore& store,
 
 // Returns whether the launcher asked `rank` to stop but not the other ranks. These then do not
 // answer because they still work.
-bool is_asked_alone(KeyValueStore& store, int rank, int world) {
+bool is_only_rank_asked_to_stop(KeyValueStore& store, int rank, int world) {
   for (int other = 0; other < world; ++other) {
-    if (other != rank && (store.get(asked_key(other)) || stop_notice_of(store, other))) {
+    if (other != rank && (store.get(stop_request_key(other)) || stop_notice_of(store, other))) {
       return false;
     }
   }
@@ -106,8 +107,9 @@ bool is_asked_alone(KeyValueStore& store, int rank, int world) {
 
 // Returns the notice that a rank posts if it has not found the cause in time.
 FailureNotice notice_without_cause(KeyValueStore& store, const FailureNotice& mine,
-                                   const std::vector<std::string>& hosts, bool ends_soon) {
-  if (!ends_soon) {
+                                   const std::vector<std::string>& hosts,
+                                   bool launcher_will_end_rank) {
+  if (!launcher_will_end_rank) {
     for (int rank = 0; rank < static_cast<int>(hosts.size()); ++rank) {
       if (auto stop = stop_notice_of(store, rank)) {
         return *std::move(stop);
@@ -199,7 +201,7 @@ std::optional<FailureNotice> await_cause(KeyValueStore& store, int rank,
                                          const std::vector<std::string>& hosts,
                                          const EndedRanks& ended,
                                          std::chrono::milliseconds timeout) {
-  store.set(asked_key(rank), "1");
+  store.set(stop_request_key(rank), "1");
   const Stopwatch watch;
   for (;;) {
     if (auto cause = job_failure_cause(store)) {
@@ -207,7 +209,7 @@ std::optional<FailureNotice> await_cause(KeyValueStore& store, int rank,
     }
     const bool late = watch.elapsed() >= timeout;
     auto dead = notice_of_killed_rank(store, hosts, ended);
-    if (!dead && late && !is_asked_alone(store, rank, static_cast<int>(hosts.size()))) {
+    if (!dead && late && !is_only_rank_asked_to_stop(store, rank, static_cast<int>(hosts.size()))) {
       dead = notice_of_unresponsive_rank(store, hosts);
     }
     if (dead) {
@@ -240,8 +242,8 @@ std::optional<std::string> explain_failure(KeyValueStore& store, const FailureNo
   // Three quarters of the timeout are long enough for several heartbeats.
   FailureDetector detector(others, timeout * 3 / 4);
   const Stopwatch watch;
-  bool ends_soon = false;
-  while (watch.elapsed() < (ends_soon ? std::min(kHurriedWait, timeout) : timeout)) {
+  bool launcher_will_end_rank = false;
+  while (watch.elapsed() < (launcher_will_end_rank ? std::min(kHurriedWait, timeout) : timeout)) {
     if (job_failure_cause(store)) {
       return std::nullopt;
     }
@@ -254,13 +256,14 @@ std::optional<std::string> explain_failure(KeyValueStore& store, const FailureNo
       return post_death(store, *dead, mine.rank) ? std::optional(failure_message(*dead))
                                                  : std::nullopt;
     }
-    if (!ends_soon && observer.ends_soon && observer.ends_soon()) {
-      ends_soon = true;
-      store.set(asked_key(mine.rank), "1");
+    if (!launcher_will_end_rank && observer.launcher_will_end_rank &&
+        observer.launcher_will_end_rank()) {
+      launcher_will_end_rank = true;
+      store.set(stop_request_key(mine.rank), "1");
     }
     std::this_thread::sleep_for(kPoll);
   }
-  const FailureNotice last = notice_without_cause(store, mine, hosts, ends_soon);
+  const FailureNotice last = notice_without_cause(store, mine, hosts, launcher_will_end_rank);
   return post_death(store, last, mine.rank) ? std::optional(failure_message(last)) : std::nullopt;
 }
 

@@ -75,7 +75,7 @@ std::optional<FailureNotice> await_cause(KeyValueStore& store, int rank,
 /// What a failed rank can learn without the store.
 struct FailureObserver {
   EndedRanks ended{};
-  std::function<bool()> ends_soon{};  // the launcher is about to kill this rank
+  std::function<bool()> launcher_will_end_rank{};  // the launcher is about to kill this rank
 };
 
 /// For a rank that failed in a job without a supervisor. Posts `mine` and returns the sentence that

@@ -89,7 +89,7 @@ std::chrono::milliseconds Heartbeat::waited() const {
                           std::chrono::nanoseconds(steady_ns() - since));
 }
 
-std::string Heartbeat::awaited() const {
+std::string Heartbeat::awaited_key() const {
   const std::lock_guard lock(mutex_);
   return awaited_;
 }
@@ -102,7 +102,7 @@ Heartbeat::Waiting::Waiting(Heartbeat& heartbeat, const std::string& key) : hear
 
 void Heartbeat::note_progress() {
   if (pthread_equal(pthread_self(), main_) != 0) {
-    ++moves_;
+    ++progress_count_;
   }
 }
 
@@ -122,7 +122,7 @@ bool Heartbeat::all_claims_beat() {
 }
 
 // Whether a heartbeat is due. If several threads ask at the same time, only one gets true.
-bool Heartbeat::due() {
+bool Heartbeat::is_heartbeat_due() {
   const auto now = steady_ns();
   auto next = next_ns_.load(std::memory_order_relaxed);
   return now >= next && next_ns_.compare_exchange_strong(next, now + interval_.count());
@@ -140,7 +140,7 @@ void Heartbeat::write() {
 
 void Heartbeat::beat(std::int64_t step, std::string_view operation) {
   note_progress();
-  if (all_claims_beat() && due()) {
+  if (all_claims_beat() && is_heartbeat_due()) {
     beat_now(step, operation);
     ended_ = store_->get(kEndKey).has_value();
   }
@@ -158,7 +158,7 @@ void Heartbeat::beat_now(std::int64_t step, std::string_view operation) {
 }
 
 void Heartbeat::beat_unless_claimed() {
-  if (claims_ > 0 || !due()) {
+  if (claims_ > 0 || !is_heartbeat_due()) {
     return;
   }
   const std::lock_guard lock(mutex_);

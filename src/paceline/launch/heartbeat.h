@@ -95,10 +95,10 @@ class Heartbeat {
 
   /// A counter that changes whenever the main thread, which made this heartbeat, makes progress: it
   /// counts calls of beat() and note_progress(), and the begins and ends of Holds.
-  std::int64_t progress_count() const { return moves_; }
+  std::int64_t progress_count() const { return progress_count_; }
   /// watched() returns whether a Hold says that the work of the main thread has its own deadlines.
   /// waits() returns whether a Hold says that the main thread waits for other ranks.
-  bool watched() const { return watched_ > 0; }
+  bool has_own_deadlines() const { return own_deadline_holds_ > 0; }
   bool waits() const { return waits_ > 0; }
   /// Returns the position of the rank at the last heartbeat, which any thread may have sent.
   std::string position() const;
@@ -108,7 +108,7 @@ class Heartbeat {
   /// not wait.
   std::chrono::milliseconds waited() const;
   /// Returns the key of the store that the main thread waits for, or last waited for.
-  std::string awaited() const;
+  std::string awaited_key() const;
 
   /// While a Hold exists, the main thread does not count as hung if it makes no progress.
   class Hold {
@@ -118,20 +118,20 @@ class Heartbeat {
       kWatched  // the main thread's work has deadlines of its own
     };
     Hold(Heartbeat& heartbeat, For what)
-        : moves_(heartbeat.moves_),
-          count_(what == For::kPeers ? heartbeat.waits_ : heartbeat.watched_) {
-      ++moves_;
+        : progress_count_(heartbeat.progress_count_),
+          count_(what == For::kPeers ? heartbeat.waits_ : heartbeat.own_deadline_holds_) {
+      ++progress_count_;
       ++count_;
     }
     ~Hold() {
-      ++moves_;
+      ++progress_count_;
       --count_;
     }
     Hold(const Hold&) = delete;
     Hold& operator=(const Hold&) = delete;
 
    private:
-    std::atomic<std::int64_t>& moves_;
+    std::atomic<std::int64_t>& progress_count_;
     std::atomic<int>& count_;
   };
 
@@ -161,7 +161,7 @@ class Heartbeat {
 
  private:
   bool all_claims_beat();
-  bool due();
+  bool is_heartbeat_due();
   void write();
 
   std::shared_ptr<KeyValueStore> store_;
@@ -170,8 +170,8 @@ class Heartbeat {
   std::atomic<std::int64_t> next_ns_{0};
   std::atomic<int> claims_{0};
   std::atomic<bool> ended_{false};  // whether the end of the job was announced
-  std::atomic<std::int64_t> moves_{0};
-  std::atomic<int> watched_{0}, waits_{0};
+  std::atomic<std::int64_t> progress_count_{0};
+  std::atomic<int> own_deadline_holds_{0}, waits_{0};
   std::atomic<std::int64_t> waiting_since_ns_{0};  // 0: the main thread does not wait
   const pthread_t main_ = pthread_self();
   clockid_t main_clock_{};

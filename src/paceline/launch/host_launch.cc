@@ -30,7 +30,7 @@ HostLaunch host_launch_from(std::string_view line) {
 std::vector<ChildProcess> start_ranks(const HostLaunch& launch, const SupervisorSignals& signals) {
   Command command{launch.executable, launch.argv, {}};
   std::vector<ChildProcess> children;
-  for (int i = 0; i < launch.ranks && (i == 0 || !signals.ending()); ++i) {
+  for (int i = 0; i < launch.ranks && (i == 0 || !signals.is_end_requested()); ++i) {
     const int rank = launch.first_rank + i;
     auto variables = launch.variables;
     if (!launch.rank_variables.empty()) {

@@ -45,10 +45,10 @@ constexpr std::chrono::milliseconds kMpirunStarts{10'000};
 
 /// Starts the ranks of all hosts. Owns the sockets to remote hosts and the mpirun that serves local
 /// ranks.
-class Starter {
+class RankStarter {
  public:
-  Starter(const JobLaunch& job, std::string address, std::uint16_t port,
-          const SupervisorSignals& signals)
+  RankStarter(const JobLaunch& job, std::string address, std::uint16_t port,
+              const SupervisorSignals& signals)
       : job_(job),
         address_(std::move(address)),
         port_(port),
@@ -59,7 +59,7 @@ class Starter {
       PACELINE_CHECK_EQ(job.hosts.size(), 1U);
       mpi_.emplace(job.mpirun, job.hosts.front().ranks,
                    std::max(job.supervise.heartbeat_timeout, kMpirunStarts),
-                   [&signals] { return signals.ending(); });
+                   [&signals] { return signals.is_end_requested(); });
     }
   }
 
@@ -104,11 +104,11 @@ class Starter {
     }
     launch.variables["MASTER_ADDR"] = address_;
     launch.variables["MASTER_PORT"] = std::to_string(port_);
-    launch.variables[kLaunchMarker] = name_;
+    launch.variables[kLaunchVariable] = name_;
     launch.variables["WORLD_SIZE"] = std::to_string(world);
     launch.variables["LOCAL_WORLD_SIZE"] = std::to_string(host.ranks);
     if (job_.hosts.size() > 1) {
-      launch.variables[kLaunchHost] = host.host;
+      launch.variables[kLaunchHostVariable] = host.host;
     }
     return launch;
   }
@@ -134,7 +134,7 @@ class Starter {
             .ranks = launch.ranks,
             .host = launch.host,
             .name = job_.ssh.front(),
-            .control = sockets_.back().number()};
+            .control_socket = sockets_.back().number()};
   }
 
   const JobLaunch& job_;
@@ -169,8 +169,8 @@ Outcome launch_job(const JobLaunch& job) {
   if (!listener) {
     throw UsageError(fmt::format("--rendezvous {}: is no IPv4 address of this machine", where));
   }
-  Starter starter(job, where, listener->port, signals);
-  if (signals.ending()) {
+  RankStarter starter(job, where, listener->port, signals);
+  if (signals.is_end_requested()) {
     return stopped_by(signals);
   }
   const auto store = job.serve_store(starter.job_name(), listener->fd, listener->port);

@@ -47,7 +47,7 @@ LocalProcesses::LocalProcesses(std::shared_ptr<KeyValueStore> store, int rank,
   }
 }
 
-void LocalProcesses::look_for(int rank, const std::string& process) {
+void LocalProcesses::find_process_of(int rank, const std::string& process) {
   const std::size_t blank = process.rfind(' ');
   if (process.substr(0, blank) != machine_) {
     return;
@@ -64,7 +64,7 @@ std::vector<int> LocalProcesses::ended() {
   std::erase_if(ranks_without_process_, [&](int rank) {
     const std::optional<std::string> process = store_->get(process_key(rank));
     if (process) {
-      look_for(rank, *process);
+      find_process_of(rank, *process);
     }
     return process.has_value();
   });

@@ -33,7 +33,7 @@ class LocalProcesses {
     Descriptor pidfd{};  // not open if the process had ended before it was looked up
   };
 
-  void look_for(int rank, const std::string& process);
+  void find_process_of(int rank, const std::string& process);
 
   std::shared_ptr<KeyValueStore> store_;
   std::string machine_;

@@ -62,9 +62,10 @@ class StandstillClock {
     // A thread that is woken and goes back to sleep uses some time too, so small shares do not
     // count.
     const bool computes = used - used_ > gap / 100;
-    still_ = heartbeat_.watched() || progress_count != moves_ || computes ? nanoseconds(0)
-                                                                          : still_ + gap;
-    moves_ = progress_count;
+    still_ = heartbeat_.has_own_deadlines() || progress_count != progress_count_ || computes
+                 ? nanoseconds(0)
+                 : still_ + gap;
+    progress_count_ = progress_count;
     used_ = used;
     return still_;
   }
@@ -73,7 +74,7 @@ class StandstillClock {
   const Heartbeat& heartbeat_;
   nanoseconds longest_gap_, last_ = steady_now();
   nanoseconds used_{0}, still_{0};
-  std::int64_t moves_ = 0;
+  std::int64_t progress_count_ = 0;
 };
 
 // The failure that ends this rank, and whether this rank detected it.
@@ -93,7 +94,7 @@ class Poller {
     options_.heartbeat->beat_unless_claimed();
     const bool waits = options_.heartbeat->waits();
     if (const nanoseconds still = standstill_.measure(steady_now());
-        still > (waits ? kPeersFactor : 1) * options_.timeout) {
+        still > (waits ? kPeerWaitFactor : 1) * options_.timeout) {
       return post_standstill(still, waits);
     }
     if (all_wait()) {
@@ -146,13 +147,13 @@ class Poller {
     if (!since_stop_) {
       since_stop_.emplace();
     }
-    return since_stop_->elapsed() < kAskedTogether ? std::nullopt : stop;
+    return since_stop_->elapsed() < kStopRequestSpread ? std::nullopt : stop;
   }
 
   // Returns whether all ranks wait at the store or have finished. Then no rank will set the key for
   // which another one waits.
   bool all_wait() {
-    const milliseconds limit = kPeersFactor * options_.timeout;
+    const milliseconds limit = kPeerWaitFactor * options_.timeout;
     if (options_.heartbeat->waited() <= limit) {
       return false;
     }
@@ -177,7 +178,8 @@ class Poller {
   FailureNotice endless_wait() {
     return own_notice(
         fmt::format("all ranks have waited for others for more than {:g} s, this one for '{}'",
-                    to_seconds(kPeersFactor * options_.timeout), options_.heartbeat->awaited()),
+                    to_seconds(kPeerWaitFactor * options_.timeout),
+                    options_.heartbeat->awaited_key()),
         false);
   }
 
@@ -213,13 +215,13 @@ RankMonitor::~RankMonitor() = default;
 // Sleeps for `duration`, or shorter if this process will soon be killed: then calls before_kill().
 // Returns false if asked to stop meanwhile.
 bool RankMonitor::pause(const std::stop_token& stopped, milliseconds duration) {
-  if (!options_.killed_soon || was_killed_soon_) {
+  if (!options_.will_be_killed_soon || was_killed_soon_) {
     return sleep(stopped, duration);
   }
   constexpr milliseconds kMoment{200};
   while (duration > milliseconds(0)) {
     const milliseconds part = std::min(duration, kMoment);
-    const bool soon = options_.killed_soon();
+    const bool soon = options_.will_be_killed_soon();
     if (!sleep(stopped, soon ? kMoment : part)) {
       return false;
     }
@@ -241,14 +243,14 @@ void RankMonitor::run(const std::stop_token& stopped) {
   try {
     while (!failure && pause(stopped, interval)) {
       {
-        const std::lock_guard lock(polls_.mutex);
-        polls_.under_way = true;
-        ++polls_.begun;
+        const std::lock_guard lock(poll_state_.mutex);
+        poll_state_.is_poll_running = true;
+        ++poll_state_.started_polls;
       }
       failure = poller.poll();
-      const std::lock_guard lock(polls_.mutex);
-      polls_.under_way = false;
-      polls_.rank_0 = poller.rank_0();
+      const std::lock_guard lock(poll_state_.mutex);
+      poll_state_.is_poll_running = false;
+      poll_state_.rank_0 = poller.rank_0();
     }
     if (!failure) {
       return;
@@ -256,7 +258,7 @@ void RankMonitor::run(const std::stop_token& stopped) {
     const bool own = failure->notice.rank == options_.rank;
     if (!own) {
       if (failure->detected_here) {
-        options_.tell(failure->notice);
+        options_.report_failure(failure->notice);
         announce_printed(*options_.store);
       }
       announce_end(*options_.store);
@@ -268,8 +270,8 @@ void RankMonitor::run(const std::stop_token& stopped) {
   } catch (const WorldError& error) {
     // The process that serves the store is gone.
     {
-      const std::lock_guard lock(polls_.mutex);
-      polls_.under_way = false;
+      const std::lock_guard lock(poll_state_.mutex);
+      poll_state_.is_poll_running = false;
     }
     if (sleep(stopped, options_.grace)) {
       options_.end(lost_store_notice(options_.hosts, options_.rank_0_serves_store, error.what()),
@@ -288,9 +290,9 @@ void RankMonitor::run_watchdog(const std::stop_token& stopped) {
     const nanoseconds now = steady_now();
     const nanoseconds gap = std::min(now - last, longest_gap(options_.timeout));
     last = now;
-    std::unique_lock lock(polls_.mutex);
-    const bool same = polls_.under_way && polls_.begun == seen;
-    seen = polls_.begun;
+    std::unique_lock lock(poll_state_.mutex);
+    const bool same = poll_state_.is_poll_running && poll_state_.started_polls == seen;
+    seen = poll_state_.started_polls;
     lock.unlock();
     silent = same ? silent + gap : nanoseconds(0);
     if (silent > limit) {
@@ -302,8 +304,8 @@ void RankMonitor::run_watchdog(const std::stop_token& stopped) {
 
 FailureNotice RankMonitor::silent_store_notice(nanoseconds since) {
   if (options_.rank_0_serves_store) {
-    const std::lock_guard lock(polls_.mutex);
-    return silent_rank_notice({0, since, polls_.rank_0}, options_.hosts[0]);
+    const std::lock_guard lock(poll_state_.mutex);
+    return silent_rank_notice({0, since, poll_state_.rank_0}, options_.hosts[0]);
   }
   return {1, options_.hosts[1],
           fmt::format("the ranks' store has not answered for {:.0f} s", to_seconds(since))};

@@ -19,11 +19,11 @@ namespace paceline::launch {
 
 /// A rank may wait for other ranks for this multiple of the timeout, because they may compute that
 /// long. A rank that hangs is found earlier.
-inline constexpr int kPeersFactor = 10;
+inline constexpr int kPeerWaitFactor = 10;
 
 /// A launcher that asks all ranks to stop does so within this time, from the first rank to the
 /// last.
-inline constexpr std::chrono::seconds kAskedTogether{2};
+inline constexpr std::chrono::seconds kStopRequestSpread{2};
 
 /// A monitor thread in every rank. It sends the heartbeat while no communication thread does. If no
 /// parent supervises the ranks (torchrun, mpirun, srun), it also detects failures: rank 0 watches
@@ -55,13 +55,13 @@ class RankMonitor {
     std::chrono::milliseconds grace{5'000};
     EndedRanks ended{};  // returns the ranks on this machine whose processes have ended
     /// Returns whether the launcher is about to kill this process.
-    std::function<bool()> killed_soon{};
-    /// Called once, if the rank still runs a moment after killed_soon has returned true.
+    std::function<bool()> will_be_killed_soon{};
+    /// Called once, if the rank still runs a moment after will_be_killed_soon has returned true.
     std::function<void()> before_kill{};
     /// Prints the notice of another rank's failure, which this rank has detected.
-    std::function<void(const FailureNotice& cause)> tell;
+    std::function<void(const FailureNotice& cause)> report_failure;
     /// Ends the process. `prints` says whether this rank is the one that prints the cause. This
-    /// function and `tell` run on a thread of the monitor.
+    /// function and `report_failure` run on a thread of the monitor.
     std::function<void(const FailureNotice& cause, bool prints)> end;
   };
 
@@ -70,10 +70,10 @@ class RankMonitor {
 
  private:
   // The state of this rank's polls of the store, which the watchdog reads.
-  struct Polls {
+  struct PollState {
     std::mutex mutex;
-    bool under_way = false;
-    std::int64_t begun = 0;
+    bool is_poll_running = false;
+    std::int64_t started_polls = 0;
     std::optional<Progress> rank_0;  // rank 0's progress as rank 1 last read it
   };
 
@@ -84,7 +84,7 @@ class RankMonitor {
 
   Options options_;
   bool was_killed_soon_ = false;
-  Polls polls_;
+  PollState poll_state_;
   std::jthread watchdog_;  // outlives thread_, which may be stuck
   std::jthread thread_;    // declared last, as it uses all other members
 };

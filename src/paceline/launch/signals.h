@@ -66,7 +66,7 @@ class SupervisorSignals : public BlockedSignals {
   SupervisorSignals() : BlockedSignals({SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGUSR1}) {}
 
   /// Whether SIGINT, SIGTERM or SIGHUP is pending.
-  bool ending() const { return first_pending_signal({SIGINT, SIGTERM, SIGHUP}) != 0; }
+  bool is_end_requested() const { return first_pending_signal({SIGINT, SIGTERM, SIGHUP}) != 0; }
 };
 
 /// Whether a signal that came this long after a request to stop is a second request. Two signals in

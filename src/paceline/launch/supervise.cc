@@ -88,7 +88,7 @@ const Child* child_of(const std::vector<Child>& children, int rank) {
 
 // Whether `rank` ended before `other`. A rank that this process does not supervise is on another
 // host, and posted its notice earlier.
-bool ended_before(const std::vector<Child>& children, int rank, const Child& other) {
+bool has_rank_ended_before(const std::vector<Child>& children, int rank, const Child& other) {
   const Child* one = child_of(children, rank);
   return one == nullptr || (one->status && one->ended <= other.ended);
 }
@@ -141,7 +141,7 @@ FailureNotice find_cause(const std::vector<Child>& children,
       dead = &child;
     }
   }
-  if (posted && (dead == nullptr || ended_before(children, posted->rank, *dead))) {
+  if (posted && (dead == nullptr || has_rank_ended_before(children, posted->rank, *dead))) {
     return *posted;
   }
   return dead != nullptr ? describe_death(*dead, dead->first_rank, store)
@@ -217,9 +217,9 @@ class Supervision {
       if (child.status) {
         continue;
       }
-      if (child.control >= 0 && signal != SIGKILL) {
+      if (child.control_socket >= 0 && signal != SIGKILL) {
         // The send may fail: a child that no longer reads has ended and is about to be reaped.
-        send(child.control, "stop\n", 5, MSG_NOSIGNAL | MSG_DONTWAIT);
+        send(child.control_socket, "stop\n", 5, MSG_NOSIGNAL | MSG_DONTWAIT);
       } else {
         kill(-child.pid, signal);
       }
@@ -295,11 +295,11 @@ class Supervision {
   // killed by this process. A cause that is a consequence gets more time to be replaced.
   void end_all_once_explained() {
     const auto waited = now() - *failed_at_;
-    if (waited < options_.notice_time) {
+    if (waited < options_.notice_grace) {
       return;
     }
     auto cause = find_cause(children_, silent_, store_);
-    if (cause.consequence && waited < options_.notice_time + options_.failure_grace) {
+    if (cause.consequence && waited < options_.notice_grace + options_.failure_grace) {
       return;
     }
     set_cause(std::move(cause));

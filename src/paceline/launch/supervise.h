@@ -20,8 +20,8 @@ struct ChildProcess {
   int first_rank = 0;
   int ranks = 1;
   std::string host{};
-  std::string name{};  // name of the program, "ssh"; empty for a rank
-  int control = -1;    // if set, a socket that takes "stop\n" instead of SIGTERM
+  std::string name{};       // name of the program, "ssh"; empty for a rank
+  int control_socket = -1;  // if set, a socket that takes "stop\n" instead of SIGTERM
 };
 
 struct SuperviseOptions {
@@ -32,7 +32,7 @@ struct SuperviseOptions {
   /// The time that the other ranks have to end by themselves after a failure.
   std::chrono::milliseconds failure_grace{3'000};
   /// The time to wait after the first death for further deaths and notices, which may explain it.
-  std::chrono::milliseconds notice_time{500};
+  std::chrono::milliseconds notice_grace{500};
   /// Called several times a second while a child runs. If it throws, the children are killed.
   std::function<void()> on_tick{};
   /// Returns nothing while a process on which all ranks depend (mpirun) runs. Once it has ended,

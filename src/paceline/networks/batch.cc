@@ -27,11 +27,11 @@ enum Stream : std::uint32_t {
 };
 
 constexpr std::uint32_t kMaskToken = 103;  // the mask token of BERT's original vocabulary
-constexpr std::uint32_t kCompatWords = 2000;
+constexpr std::uint32_t kOriginalVocabulary = 2000;
 
 std::uint32_t stream_for(Stream name, const BatchOptions& options) {
-  return stream_of(
-      {low(options.seed), high(options.seed), static_cast<std::uint32_t>(options.rank), name});
+  return stream_of({low_word(options.seed), high_word(options.seed),
+                    static_cast<std::uint32_t>(options.rank), name});
 }
 
 at::Tensor uniform(at::IntArrayRef sizes, Stream name, std::uint32_t limit,
@@ -102,7 +102,7 @@ Batch batch_of(const TextSample& sample, const BatchOptions& options) {
   const std::int64_t tokens = sample.tokens;
   at::Tensor words =
       uniform({batch, tokens}, kInput,
-              zeros ? kCompatWords : static_cast<std::uint32_t>(sample.vocabulary), options);
+              zeros ? kOriginalVocabulary : static_cast<std::uint32_t>(sample.vocabulary), options);
   at::Tensor second = at::zeros_like(words);
   at::Tensor follows = at::zeros({batch, 1}, words.options());
   at::Tensor labels = at::zeros_like(words);

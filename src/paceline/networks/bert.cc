@@ -91,8 +91,8 @@ class SelfAttentionImpl final : public nn::Module {
 };
 TORCH_MODULE(SelfAttention);
 
-/// A linear layer and dropout, then the addition of `around` (the residual connection) and a layer
-/// norm.
+/// A linear layer and dropout, then the addition of `residual_input` (the residual connection) and
+/// a layer norm.
 class ResidualOutputImpl final : public nn::Module {
  public:
   ResidualOutputImpl(int in, int out, double dropout)
@@ -101,8 +101,8 @@ class ResidualOutputImpl final : public nn::Module {
     register_module("LayerNorm", norm_);
   }
 
-  at::Tensor forward(const at::Tensor& input, const at::Tensor& around) {
-    return norm_(at::dropout(dense_(input), dropout_, is_training()) + around);
+  at::Tensor forward(const at::Tensor& input, const at::Tensor& residual_input) {
+    return norm_(at::dropout(dense_(input), dropout_, is_training()) + residual_input);
   }
 
  private:

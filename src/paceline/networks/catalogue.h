@@ -19,10 +19,10 @@ struct NetworkOptions {
                                     // make_batch
   std::optional<double> dropout{};  // null: the network's default
   // The following fields are for networks with embedding tables:
-  int bags = 2;           // largest number of examples per batch
-  int bag_width = 512;    // numbers that one example looks up in all tables together
-  int bag_tables = 8;     // number of tables, which have equal widths
-  bool one_relu = false;  // hybrid: one ReLU after the second layer, as in the original
+  int bags = 2;               // largest number of examples per batch
+  int bag_width = 512;        // numbers that one example looks up in all tables together
+  int bag_tables = 8;         // number of tables, which have equal widths
+  bool has_one_relu = false;  // hybrid: one ReLU after the second layer, as in the original
 };
 
 /// The form of an example: a square image and its class.

@@ -33,11 +33,11 @@ TORCH_MODULE(EmbeddingBags);
 
 /// The dense part of PyTorch's DDP and RPC benchmark: linear layers of 256, 128, 64 and 32 units
 /// before the classes.  The original has 512 inputs and one ReLU, after the second layer; here
-/// there is a ReLU after each layer except the last, unless `one_relu` is set.
+/// there is a ReLU after each layer except the last, unless `has_one_relu` is set.
 class HybridEmbeddingNetwork final : public Classifier {
  public:
   explicit HybridEmbeddingNetwork(const NetworkOptions& options)
-      : one_relu_(options.one_relu),
+      : one_relu_(options.has_one_relu),
         layers_(linear_layers(*this, options.bag_width, {256, 128, 64, 32, options.classes})),
         bags_(register_module("embedding_bags", EmbeddingBags(options.bags, options.bag_width))) {}
 

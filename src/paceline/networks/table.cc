@@ -20,13 +20,13 @@ constexpr int kMlpLargeWidth = 3072;
 
 constexpr ImageSample kImageNet{.side = kImageNetSide, .channels = 3, .classes = kImageNetClasses};
 
-constexpr ImageSample digit(int classes) {
+constexpr ImageSample digit_sample(int classes) {
   return {.side = kDigitSide, .channels = 1, .classes = classes};
 }
 
-constexpr ImageSample kBags{.side = 0, .channels = 0, .classes = 8};
+constexpr ImageSample kEmbeddingBagsSample{.side = 0, .channels = 0, .classes = 8};
 // The 13 numeric features of a line of Criteo's logs, beside the ids.
-constexpr ImageSample kClicks{.side = 0, .channels = 13, .classes = 2};
+constexpr ImageSample kClickSample{.side = 0, .channels = 13, .classes = 2};
 constexpr TextSample kText{.tokens = 64};
 constexpr TextSample kLongText{.tokens = 128};
 
@@ -41,9 +41,9 @@ void reject_negative(const NetworkOptions& options) {
   }
 }
 
-int either(int option, int own) { return option == 0 ? own : option; }
+int option_or_default(int option, int own) { return option == 0 ? own : option; }
 
-ImageSample complete(const ImageSample& own, const NetworkOptions& options) {
+ImageSample with_defaults(const ImageSample& own, const NetworkOptions& options) {
   reject_negative(options);
   if (options.sequence_length > 0) {
     throw UsageError(
@@ -51,12 +51,12 @@ ImageSample complete(const ImageSample& own, const NetworkOptions& options) {
                     "(--image-size, --classes)",
                     options.sequence_length));
   }
-  return {.side = either(options.image_size, own.side),
+  return {.side = option_or_default(options.image_size, own.side),
           .channels = own.channels,
-          .classes = either(options.classes, own.classes)};
+          .classes = option_or_default(options.classes, own.classes)};
 }
 
-TextSample complete(const TextSample& own, const NetworkOptions& options) {
+TextSample with_defaults(const TextSample& own, const NetworkOptions& options) {
   reject_negative(options);
   if (options.image_size > 0 || options.classes > 0) {
     throw UsageError(
@@ -64,7 +64,8 @@ TextSample complete(const TextSample& own, const NetworkOptions& options) {
                     options.image_size > 0 ? fmt::format("--image-size {}", options.image_size)
                                            : fmt::format("--classes {}", options.classes)));
   }
-  return {.tokens = either(options.sequence_length, own.tokens), .vocabulary = own.vocabulary};
+  return {.tokens = option_or_default(options.sequence_length, own.tokens),
+          .vocabulary = own.vocabulary};
 }
 
 template <int width>
@@ -95,7 +96,7 @@ NetworkInfo imagenet_row(std::string_view name, std::string_view summary,
 
 NetworkInfo digits_row(std::string_view name, std::string_view summary, int classes,
                        std::shared_ptr<Network> (*build)(const NetworkOptions&)) {
-  return {.name = name, .summary = summary, .sample = digit(classes), .build = build};
+  return {.name = name, .summary = summary, .sample = digit_sample(classes), .build = build};
 }
 
 std::vector<NetworkInfo> image_networks() {
@@ -160,7 +161,7 @@ const std::vector<NetworkInfo>& networks() {
 }
 
 SampleShape sample_of(const NetworkInfo& info, const NetworkOptions& options) {
-  return std::visit([&](const auto& own) -> SampleShape { return complete(own, options); },
+  return std::visit([&](const auto& own) -> SampleShape { return with_defaults(own, options); },
                     info.sample);
 }
 
@@ -179,14 +180,14 @@ const std::vector<NetworkInfo>& embedding_networks() {
   static const std::vector<NetworkInfo> table{
       {.name = "hybrid",
        .summary = "embedding bags on servers, 5 linear layers: the DDP and RPC benchmark's",
-       .sample = kBags,
+       .sample = kEmbeddingBagsSample,
        .build = make_hybrid},
       {.name = "dlrm",
        .summary = "DLRM: embedding rows on servers, bottom and top layers with the dot products of "
                   "all pairs; synthetic clicks",
-       .sample = kClicks,
+       .sample = kClickSample,
        .build = [](const NetworkOptions& options) {
-         return make_dlrm(kClicks.channels, options);
+         return make_dlrm(kClickSample.channels, options);
        }}};
   return table;
 }

@@ -10,8 +10,10 @@
 
 namespace paceline::networks {
 
-constexpr std::uint32_t low(std::uint64_t seed) { return static_cast<std::uint32_t>(seed); }
-constexpr std::uint32_t high(std::uint64_t seed) { return static_cast<std::uint32_t>(seed >> 32); }
+constexpr std::uint32_t low_word(std::uint64_t seed) { return static_cast<std::uint32_t>(seed); }
+constexpr std::uint32_t high_word(std::uint64_t seed) {
+  return static_cast<std::uint32_t>(seed >> 32);
+}
 
 /// Returns a contiguous CPU tensor whose element i is value(i).
 template <class T, class Value>

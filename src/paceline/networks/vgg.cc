@@ -12,16 +12,17 @@ namespace {
 namespace nn = torch::nn;
 
 constexpr double kVggDropout = 0.5;
-constexpr int kPool = 0;
-// Output channels of the 13 convolutions, with kPool where a stage ends.
-constexpr auto kVgg16 = std::to_array<int>({64, 64, kPool, 128, 128, kPool, 256, 256, 256, kPool,
-                                            512, 512, 512, kPool, 512, 512, 512, kPool});
+constexpr int kPoolingMark = 0;
+// Output channels of the 13 convolutions, with kPoolingMark where a stage ends.
+constexpr auto kVgg16 =
+    std::to_array<int>({64, 64, kPoolingMark, 128, 128, kPoolingMark, 256, 256, 256, kPoolingMark,
+                        512, 512, 512, kPoolingMark, 512, 512, 512, kPoolingMark});
 
 nn::Sequential make_features() {
   nn::Sequential features;
   int in = 3;
   for (const int out : kVgg16) {
-    if (out == kPool) {
+    if (out == kPoolingMark) {
       features->push_back(nn::MaxPool2d(nn::MaxPool2dOptions(2).stride(2)));
       continue;
     }

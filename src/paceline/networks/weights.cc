@@ -74,7 +74,7 @@ std::shared_ptr<Network> make_network(const NetworkInfo& info, const NetworkOpti
 
 void fill_by_formula(Network& network, std::uint64_t seed) {
   fill(network, [&](const std::string& name, const at::Tensor& parameter) {
-    const std::uint32_t stream = stream_of({low(seed), high(seed), stream_of(name)});
+    const std::uint32_t stream = stream_of({low_word(seed), high_word(seed), stream_of(name)});
     if (parameter.dim() > 1) {
       const double bound = std::sqrt(6.0 / fan_in(parameter));
       return tabulate<float>(parameter.sizes(), [=](std::uint32_t i) {
@@ -91,7 +91,7 @@ void fill_by_formula(Network& network, std::uint64_t seed) {
 
 void fill_with_integers(Network& network, std::uint64_t seed) {
   fill(network, [&](const std::string& name, const at::Tensor& parameter) {
-    const std::uint32_t stream = stream_of({low(seed), high(seed), stream_of(name)});
+    const std::uint32_t stream = stream_of({low_word(seed), high_word(seed), stream_of(name)});
     const double density =
         parameter.dim() > 1 ? std::min(1.0, kNonZeroPerUnit / fan_in(parameter)) : 1.0;
     return tabulate<float>(parameter.sizes(), [=](std::uint32_t i) {

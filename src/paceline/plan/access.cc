@@ -12,13 +12,13 @@ struct AccessCollector {
   const std::vector<std::vector<Slice>>& values;
   const std::vector<Slice>& statistics;
   const std::vector<ParameterPlacement>& parameters;
-  std::vector<AccessedRange>& touches;
+  std::vector<AccessedRange>& accessed_ranges;
 
   void read(const Slice& slice, Step slack = 0) { add(slice, false, slack); }
   void write(const Slice& slice, Step slack = 0) { add(slice, true, slack); }
   void add(const Slice& slice, bool write, Step slack) {
     if (slice.count > 0) {
-      touches.push_back({slice, write, slack});
+      accessed_ranges.push_back({slice, write, slack});
     }
   }
 
@@ -70,9 +70,9 @@ Accesses::Accesses(const ModelShape& model, const Setup& setup)
   }
 }
 
-void Accesses::of(const Op& op, std::vector<AccessedRange>& touches) const {
-  touches.clear();
-  std::visit(AccessCollector{values_, statistics_, parameters_, touches}, op.work);
+void Accesses::of(const Op& op, std::vector<AccessedRange>& accessed_ranges) const {
+  accessed_ranges.clear();
+  std::visit(AccessCollector{values_, statistics_, parameters_, accessed_ranges}, op.work);
 }
 
 std::vector<std::vector<Slice>> touched_ranges(
@@ -80,11 +80,11 @@ std::vector<std::vector<Slice>> touched_ranges(
     const std::function<bool(const Op&, const AccessedRange&)>& counts) {
   const Accesses accesses(input.model, setup);
   std::vector<std::vector<Slice>> ranges(setup.buffers.size());
-  std::vector<AccessedRange> touches;
+  std::vector<AccessedRange> accessed_ranges;
   for (const Variant variant : variants_of(planner, input)) {
     for (const Op& op : planner.plan(input, setup, variant).ops) {
-      accesses.of(op, touches);
-      for (const AccessedRange& touch : touches) {
+      accesses.of(op, accessed_ranges);
+      for (const AccessedRange& touch : accessed_ranges) {
         if (!counts || counts(op, touch)) {
           ranges[index_of(touch.slice.buffer)].push_back(touch.slice);
         }

@@ -25,9 +25,9 @@ class Accesses {
  public:
   Accesses(const ModelShape& model, const Setup& setup);
 
-  /// Replaces the contents of `touches` by the ranges that `op` reads and writes; empty slices are
-  /// left out.
-  void of(const Op& op, std::vector<AccessedRange>& touches) const;
+  /// Replaces the contents of `accessed_ranges` by the ranges that `op` reads and writes; empty
+  /// slices are left out.
+  void of(const Op& op, std::vector<AccessedRange>& accessed_ranges) const;
 
  private:
   std::vector<std::vector<Slice>> values_;  // values of the parameters of each module

@@ -49,10 +49,10 @@ struct Slice {
 struct Buffer {
   std::string name;  // gradients, momentum, residual, ...; the name in checkpoints
   DType dtype = DType::kF32;
-  Elements elements = 0;              // number of elements; the capacity if the length varies
-  std::optional<Elements> typical{};  // typical length if slices are ragged (plan/ragged.h)
-  std::optional<Slice> stands_for{};  // slice of another buffer whose tensors and weight-decay
-                                      // groups describe this one
+  Elements elements = 0;                 // number of elements; the capacity if the length varies
+  std::optional<Elements> typical{};     // typical length if slices are ragged (plan/ragged.h)
+  std::optional<Slice> layout_source{};  // slice of another buffer whose tensors and weight-decay
+                                         // groups describe this one
   InitialValue initial = InitialValue::kZero;
   std::string_view performer{};  // code that owns the memory; empty: the executor does
 };

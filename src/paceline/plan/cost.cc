@@ -68,12 +68,12 @@ bool communicates(const CommPlan& plan) {
   return std::ranges::any_of(plan.ops, [](const Op& op) { return communicates(op); });
 }
 
-bool has_performer(const CommPlan& plan) {
+bool has_ops_of_other_owners(const CommPlan& plan) {
   return std::ranges::any_of(plan.ops, [](const Op& op) { return !op.performer.empty(); });
 }
 
 std::int64_t payload_bytes(const Setup& setup, const Op& op) {
-  std::int64_t bytes = bytes_on_credit(setup, op);
+  std::int64_t bytes = credit_bytes_of(setup, op);
   if (const auto* exchange = std::get_if<Exchange>(&op.work)) {
     bytes += expected_bytes(setup, exchange->receives);
   }
@@ -90,7 +90,7 @@ std::int64_t largest_payload(const Planner& planner, const PlanInput& input, con
   return largest;
 }
 
-std::int64_t bytes_on_credit(const Setup& setup, const Op& op) {
+std::int64_t credit_bytes_of(const Setup& setup, const Op& op) {
   if (const auto* collective = std::get_if<Collective>(&op.work)) {
     return std::max(expected_bytes(setup, collective->in), expected_bytes(setup, collective->out));
   }

@@ -35,7 +35,7 @@ bool communicates(const CommPlan& plan);
 
 /// Whether some ops are issued by other code than the plan's executor (Op), such as PyTorch's
 /// Reducer.
-bool has_performer(const CommPlan& plan);
+bool has_ops_of_other_owners(const CommPlan& plan);
 
 /// The payload of a collective, or the bytes of all messages that an exchange sends and receives.
 std::int64_t payload_bytes(const Setup& setup, const Op& op);
@@ -47,7 +47,7 @@ std::int64_t largest_payload(const Planner& planner, const PlanInput& input, con
 /// the bytes that an exchange sends.  An op that only receives counts no bytes and is never held
 /// back: two ranks that had spent their credit on messages to each other would otherwise receive
 /// neither message.
-std::int64_t bytes_on_credit(const Setup& setup, const Op& op);
+std::int64_t credit_bytes_of(const Setup& setup, const Op& op);
 
 /// The length of the longest chain of communication ops within a step in which each op waits for
 /// the one before it.

@@ -20,7 +20,7 @@ void set(std::span<std::uint64_t> bits, std::size_t index) {
 }
 
 /// Sets in `bits` the bits that are set in `more`, which may be shorter.
-void unite(std::span<std::uint64_t> bits, std::span<const std::uint64_t> more) {
+void set_all_bits_of(std::span<std::uint64_t> bits, std::span<const std::uint64_t> more) {
   for (std::size_t i = 0; i < more.size(); ++i) {
     bits[i] |= more[i];
   }
@@ -49,7 +49,7 @@ DependencyAnalyzer::DependencyAnalyzer(const ModelShape& model, const Setup& set
   for (const Buffer& buffer : setup.buffers) {
     BufferHistory space;
     space.segments.emplace(0, SegmentHistory{buffer.elements, {}});
-    spaces_.push_back(std::move(space));
+    buffer_histories_.push_back(std::move(space));
   }
 }
 
@@ -64,7 +64,7 @@ Dependencies DependencyAnalyzer::open(Step step, const CommPlan& plan) {
     const Edge me{step, static_cast<OpIndex>(i)};
     std::vector<Edge>& waits = dependencies.waits_for[i];
     std::vector<Edge>& excludes = dependencies.excludes[i];
-    accesses_.of(op, touches_);
+    accesses_.of(op, accessed_ranges_);
     find(me, waits, excludes);
     for (const OpIndex earlier : op.after) {
       PACELINE_CHECK(earlier >= 0 && earlier < me.op);
@@ -85,7 +85,7 @@ Dependencies DependencyAnalyzer::open(Step step, const CommPlan& plan) {
 /// Visits the segments that make up `slice`, after cutting segments at its ends.
 template <class Visit>
 void DependencyAnalyzer::visit_segments(const Slice& slice, Visit visit) {
-  auto& segments = spaces_[index_of(slice.buffer)].segments;
+  auto& segments = buffer_histories_[index_of(slice.buffer)].segments;
   const Elements end = slice.begin + slice.count;
   for (const Elements cut : {slice.begin, end}) {
     const auto at = std::prev(segments.upper_bound(cut));
@@ -102,14 +102,14 @@ void DependencyAnalyzer::visit_segments(const Slice& slice, Visit visit) {
 }
 
 void DependencyAnalyzer::find(Edge me, std::vector<Edge>& waits, std::vector<Edge>& excludes) {
-  for (const AccessedRange& touch : touches_) {
+  for (const AccessedRange& touch : accessed_ranges_) {
     visit_segments(touch.slice, [&](const SegmentHistory& segment) {
       for (const Entry& entry : segment.entries) {
         if (!touch.write && !entry.write) {
           continue;
         }
-        const bool strict =
-            entry.floor || me.step - entry.who.step >= std::max(touch.slack, entry.slack);
+        const bool strict = entry.represents_dropped ||
+                            me.step - entry.who.step >= std::max(touch.slack, entry.slack);
         (strict ? waits : excludes).push_back(entry.who);
       }
     });
@@ -118,10 +118,10 @@ void DependencyAnalyzer::find(Edge me, std::vector<Edge>& waits, std::vector<Edg
 
 void DependencyAnalyzer::remember(Edge me) {
   // Writes come first, so that an element which the op reads and writes needs one entry only.
-  std::stable_partition(touches_.begin(), touches_.end(),
+  std::stable_partition(accessed_ranges_.begin(), accessed_ranges_.end(),
                         [](const AccessedRange& touch) { return touch.write; });
-  for (const AccessedRange& touch : touches_) {
-    const Step slack = spaces_[index_of(touch.slice.buffer)].slack;
+  for (const AccessedRange& touch : accessed_ranges_) {
+    const Step slack = buffer_histories_[index_of(touch.slice.buffer)].slack;
     visit_segments(touch.slice, [&](SegmentHistory& segment) {
       const bool known = std::ranges::any_of(segment.entries, [&](const Entry& entry) {
         return entry.who == me && (entry.write || !touch.write) && entry.slack <= touch.slack;
@@ -146,13 +146,14 @@ void DependencyAnalyzer::drop_covered(SegmentHistory& segment, Step now, Step sl
     return;
   }
   const auto cover = std::prev(newest.base());
-  const Entry floor = *cover;
+  const Entry represents_dropped = *cover;
   const auto kept = std::remove_if(entries.begin(), cover, [&](const Entry& entry) {
-    return entry.who != floor.who &&
-           floor.who.step - entry.who.step >= std::max(floor.slack, entry.slack);
+    return entry.who != represents_dropped.who &&
+           represents_dropped.who.step - entry.who.step >=
+               std::max(represents_dropped.slack, entry.slack);
   });
   if (kept != cover) {
-    cover->floor = true;
+    cover->represents_dropped = true;
     entries.erase(kept, cover);
   }
 }
@@ -162,7 +163,7 @@ void DependencyAnalyzer::forget_before(Step step) {
     forget_all();
     return;
   }
-  for (BufferHistory& space : spaces_) {
+  for (BufferHistory& space : buffer_histories_) {
     for (auto& [begin, segment] : space.segments) {
       std::erase_if(segment.entries, [&](const Entry& entry) { return entry.who.step < step; });
     }
@@ -170,13 +171,13 @@ void DependencyAnalyzer::forget_before(Step step) {
 }
 
 void DependencyAnalyzer::forget_all() {
-  for (BufferHistory& space : spaces_) {
+  for (BufferHistory& space : buffer_histories_) {
     const Elements end = space.segments.rbegin()->second.end;
     space.segments.clear();
     space.segments.emplace(0, SegmentHistory{end, {}});
   }
   words_per_step_ = 0;
-  for (BitRows* rows : {&behind_, &previous_behind_}) {
+  for (BitRows* rows : {&completed_before_, &previous_completed_before_}) {
     *rows = {};
   }
   before_phase_.clear();
@@ -186,7 +187,7 @@ void DependencyAnalyzer::forget_all() {
 
 void DependencyAnalyzer::shift(Step by) {
   step_ += by;
-  for (BufferHistory& space : spaces_) {
+  for (BufferHistory& space : buffer_histories_) {
     for (auto& [begin, segment] : space.segments) {
       for (Entry& entry : segment.entries) {
         entry.who.step += by;
@@ -195,16 +196,16 @@ void DependencyAnalyzer::shift(Step by) {
   }
 }
 
-// The comparison omits previous_behind_, because the next step does not read it.
+// The comparison omits previous_completed_before_, because the next step does not read it.
 bool DependencyAnalyzer::has_same_history(const DependencyAnalyzer& other) const {
-  return step_ == other.step_ && spaces_ == other.spaces_ &&
-         words_per_step_ == other.words_per_step_ && behind_ == other.behind_ &&
+  return step_ == other.step_ && buffer_histories_ == other.buffer_histories_ &&
+         words_per_step_ == other.words_per_step_ && completed_before_ == other.completed_before_ &&
          before_phase_ == other.before_phase_ && phase_ == other.phase_;
 }
 
 std::size_t DependencyAnalyzer::history_size() const {
   std::size_t size = 0;
-  for (const BufferHistory& space : spaces_) {
+  for (const BufferHistory& space : buffer_histories_) {
     for (const auto& [begin, segment] : space.segments) {
       size += segment.entries.size();
     }
@@ -217,27 +218,27 @@ void DependencyAnalyzer::start_step(Step step, const CommPlan& plan) {
     if (const auto* kernel = std::get_if<Kernel>(&op.work)) {
       for (const auto* list : {&kernel->reads, &kernel->writes}) {
         for (const Access& access : *list) {
-          Step& largest = spaces_[index_of(access.slice.buffer)].slack;
+          Step& largest = buffer_histories_[index_of(access.slice.buffer)].slack;
           largest = std::max(largest, access.slack);
         }
       }
     }
   }
   const bool follows = step == step_ + 1;
-  previous_behind_ = std::move(behind_);
+  previous_completed_before_ = std::move(completed_before_);
   const std::size_t previous_width = follows ? words_per_step_ : 0;
   std::vector<std::uint64_t> model_work(previous_width);
   if (follows) {
-    unite(model_work, std::span(before_phase_).first(words_per_step_));
-    unite(model_work, std::span(phase_).first(words_per_step_));
+    set_all_bits_of(model_work, std::span(before_phase_).first(words_per_step_));
+    set_all_bits_of(model_work, std::span(phase_).first(words_per_step_));
   }
   step_ = step;
   words_per_step_ = (plan.ops.size() + kWordBits - 1) / kWordBits;
-  behind_.stride = words_per_step_ + previous_width;
-  behind_.words.assign(behind_.stride * plan.ops.size(), 0);
+  completed_before_.stride = words_per_step_ + previous_width;
+  completed_before_.words.assign(completed_before_.stride * plan.ops.size(), 0);
   before_phase_.assign(words_per_step_, 0);
   before_phase_.insert(before_phase_.end(), model_work.begin(), model_work.end());
-  phase_.assign(behind_.stride, 0);
+  phase_.assign(completed_before_.stride, 0);
   phase_id_ = -1;
 }
 
@@ -247,22 +248,22 @@ void DependencyAnalyzer::start_op(const Op& op, std::size_t index) {
     return;
   }
   if (phase != phase_id_) {
-    unite(before_phase_, phase_);
+    set_all_bits_of(before_phase_, phase_);
     phase_id_ = phase;
   }
-  unite(behind_.row(index), before_phase_);
+  set_all_bits_of(completed_before_.row(index), before_phase_);
 }
 
 void DependencyAnalyzer::finish_op(const Op& op, std::size_t index) {
   if (phase_of(op) >= 0) {
-    unite(phase_, behind_.row(index));
+    set_all_bits_of(phase_, completed_before_.row(index));
     set(phase_, index);
   }
 }
 
 /// Removes the waits that follow from other waits; checks the newest waits first.
 void DependencyAnalyzer::reduce(std::size_t index, std::vector<Edge>& waits) {
-  const auto mine = behind_.row(index);
+  const auto mine = completed_before_.row(index);
   const auto previous = mine.subspan(words_per_step_);
   std::vector<Edge> kept;
   for (auto it = waits.rbegin(); it != waits.rend(); ++it) {
@@ -273,10 +274,10 @@ void DependencyAnalyzer::reduce(std::size_t index, std::vector<Edge>& waits) {
     } else if (here ? !has(mine, op) : !has(previous, op)) {
       kept.push_back(*it);
       if (here) {
-        unite(mine, behind_.row(op));
+        set_all_bits_of(mine, completed_before_.row(op));
         set(mine, op);
       } else {
-        unite(previous, previous_behind_.row(op).first(previous.size()));
+        set_all_bits_of(previous, previous_completed_before_.row(op).first(previous.size()));
         set(previous, op);
       }
     }

@@ -65,8 +65,8 @@ class DependencyAnalyzer {
   struct Entry {
     Edge who;
     bool write = false;
-    bool floor = false;  // represents dropped entries too: ops wait for it even if their slack
-                         // would allow them not to
+    bool represents_dropped = false;  // represents dropped entries too: ops wait for it even if
+                                      // their slack would allow them not to
     Step slack = 0;
 
     friend bool operator==(const Entry&, const Entry&) = default;
@@ -106,16 +106,16 @@ class DependencyAnalyzer {
   void reduce(std::size_t index, std::vector<Edge>& waits);
 
   Accesses accesses_;
-  std::vector<BufferHistory> spaces_;
-  std::vector<AccessedRange> touches_;  // the ranges that the current op accesses
+  std::vector<BufferHistory> buffer_histories_;
+  std::vector<AccessedRange> accessed_ranges_;  // the ranges that the current op accesses
 
   // For each op, one bit for every op that is known to be complete when it is issued.  The first
   // words_per_step_ words of a row stand for ops of the same step, the other words for ops of the
   // previous step.
   Step step_ = -1;
   std::size_t words_per_step_ = 0;
-  BitRows behind_;
-  BitRows previous_behind_;                  // of the previous step; only the first words are used
+  BitRows completed_before_;
+  BitRows previous_completed_before_;        // of the previous step; only the first words are used
   std::vector<std::uint64_t> before_phase_;  // ops that precede the current phase
   std::vector<std::uint64_t> phase_;         // ops of the current phase, and ops that precede these
   int phase_id_ = -1;                        // the current phase: 2 micro + (backward ? 1 : 0)

@@ -19,7 +19,7 @@ namespace {
 /// Returns the buffer whose tensor names describe ranges of `buffer`: the buffer whose layout it
 /// has, or `buffer` itself.
 BufferId naming_buffer_of(const Setup& setup, BufferId buffer) {
-  const auto& other = setup.buffers[index_of(buffer)].stands_for;
+  const auto& other = setup.buffers[index_of(buffer)].layout_source;
   return other.has_value() && other->begin == 0 ? other->buffer : buffer;
 }
 

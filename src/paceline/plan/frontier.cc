@@ -35,7 +35,7 @@ void Frontier::open(Step step, const std::shared_ptr<const CommPlan>& plan) {
   steps_.push_back({.step = step,
                     .plan = plan,
                     .dependencies = analyzer_.open(plan),
-                    .unmet = std::vector<std::int32_t>(ops, 0),
+                    .incomplete_predecessors = std::vector<std::int32_t>(ops, 0),
                     .state = std::vector<State>(ops, State::kWaiting),
                     .successors = std::vector<std::vector<OpRef>>(ops),
                     .remaining = ops});
@@ -46,10 +46,10 @@ void Frontier::open(Step step, const std::shared_ptr<const CommPlan>& plan) {
       const OpRef before{step + wait.step, wait.op};
       if (!is_enqueued(before)) {
         find(before.step)->successors[at(before)].push_back(me);
-        ++opened.unmet[i];
+        ++opened.incomplete_predecessors[i];
       }
     }
-    if (opened.unmet[i] == 0) {
+    if (opened.incomplete_predecessors[i] == 0) {
       opened.state[i] = State::kReady;
       ready_.push_back(me);
     }
@@ -64,7 +64,7 @@ void Frontier::enqueue(OpRef ref) {
   step->state[at(ref)] = State::kEnqueued;
   for (const OpRef next : step->successors[at(ref)]) {
     OpenStep& target = *find(next.step);
-    if (--target.unmet[at(next)] == 0) {
+    if (--target.incomplete_predecessors[at(next)] == 0) {
       target.state[at(next)] = State::kReady;
       ready_.push_back(next);
     }

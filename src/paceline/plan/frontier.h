@@ -78,7 +78,8 @@ class Frontier {
     Step step = 0;
     std::shared_ptr<const CommPlan> plan;
     std::shared_ptr<const Dependencies> dependencies;  // their edges count steps from this one
-    std::vector<std::int32_t> unmet;                   // by op: number of predecessors not enqueued
+    std::vector<std::int32_t>
+        incomplete_predecessors;  // by op: number of predecessors not enqueued
     std::vector<State> state;
     std::vector<std::vector<OpRef>> successors;
     std::size_t remaining = 0;

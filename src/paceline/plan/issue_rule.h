@@ -69,9 +69,9 @@ class IssueRule {
  public:
   using Number = std::int64_t;
 
-  /// `leads` says whether the rank is the communicator's first member.
-  IssueRule(IssueOrder order, std::int64_t credit_bytes, bool leads)
-      : order_(order), credit_bytes_(credit_bytes), is_leader_(leads) {}
+  /// `is_leader` says whether the rank is the communicator's first member.
+  IssueRule(IssueOrder order, std::int64_t credit_bytes, bool is_leader)
+      : order_(order), credit_bytes_(credit_bytes), is_leader_(is_leader) {}
 
   /// Appends the next op in program order and returns its number.  `bytes` count against the
   /// credit.

@@ -22,10 +22,10 @@ struct KernelTraits {
   bool codes = false;
   /// The kernel accesses only those elements of its fixed-length operands that the indices in its
   /// ragged operands select.
-  bool gathers = false;
+  bool accesses_by_index = false;
   /// The kernel writes initial values of memory, which depend on no other values.  It may therefore
   /// run before the first step, and the time limit of a step does not apply to it.
-  bool starts = false;
+  bool writes_initial_values = false;
   /// The number of passes over the bytes that it reads and writes.
   double passes = 1;
   /// The names of the phases of a step that start or end with this kernel, as records show them. A
@@ -71,12 +71,12 @@ inline constexpr auto kKernels = std::to_array<KernelTraits>({
     // count as two passes.
     {.name = "ef_sign", .codes = true, .passes = 2},
     {.name = "ef_sign_sum", .codes = true},
-    {.name = "draw_rows", .starts = true},
+    {.name = "draw_rows", .writes_initial_values = true},
     {.name = "deduplicate", .begins = "lookup"},
-    {.name = "lookup", .gathers = true},
+    {.name = "lookup", .accesses_by_index = true},
     {.name = "pool", .ends = "lookup"},
     {.name = "pool_gradient", .begins = "gradient_push"},
-    {.name = "update_rows", .gathers = true},
+    {.name = "update_rows", .accesses_by_index = true},
     {.name = "update_all_rows"},
 });
 

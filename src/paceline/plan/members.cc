@@ -26,7 +26,7 @@ Members Members::spaced(Rank first, Rank count, Rank stride) {
   return members;
 }
 
-std::optional<std::size_t> Members::place_of(Rank rank) const {
+std::optional<std::size_t> Members::index_of_rank(Rank rank) const {
   const Rank distance = rank - first_;
   if (distance < 0 || distance % stride_ != 0 || distance / stride_ >= count_) {
     return std::nullopt;

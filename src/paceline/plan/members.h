@@ -57,8 +57,8 @@ class Members {
   Iterator end() const { return {(*this)[size()], stride_}; }
 
   /// The index of the rank among the members; nullopt if it is not a member.
-  std::optional<std::size_t> place_of(Rank rank) const;
-  bool contains(Rank rank) const { return place_of(rank).has_value(); }
+  std::optional<std::size_t> index_of_rank(Rank rank) const;
+  bool contains(Rank rank) const { return index_of_rank(rank).has_value(); }
 
   friend bool operator==(const Members&, const Members&) = default;
 

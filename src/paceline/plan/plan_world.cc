@@ -12,7 +12,7 @@ namespace paceline::plan {
 namespace {
 
 /// Whether the element counts of a collective's two sides fit its pattern.
-bool counts_fit(const Collective& collective, Elements members) {
+bool have_matching_counts(const Collective& collective, Elements members) {
   switch (collective.pattern) {
     case Pattern::kAllReduce:
     case Pattern::kBroadcast:
@@ -43,17 +43,18 @@ PlanWorld::PlanWorld(const Planner& planner, const PlanInput& input,
     Setup setup = planner.setup(mine);
     rank_plans_.push_back({std::move(mine), std::move(setup), {}, {}, {}, {}});
   }
-  for (RankPlan& side : rank_plans_) {
+  for (RankPlan& rank_plan_of : rank_plans_) {
     for (const Variant variant : variants) {
-      const auto step = static_cast<Step>(side.steps.size());
-      if (!side.plans.contains(variant)) {
-        side.plans[variant] = planner.plan(side.input, side.setup, variant);
+      const auto step = static_cast<Step>(rank_plan_of.steps.size());
+      if (!rank_plan_of.plans.contains(variant)) {
+        rank_plan_of.plans[variant] = planner.plan(rank_plan_of.input, rank_plan_of.setup, variant);
       }
-      side.steps.push_back(&side.plans.at(variant));
-      const std::vector<Op>& ops = side.steps.back()->ops;
+      rank_plan_of.steps.push_back(&rank_plan_of.plans.at(variant));
+      const std::vector<Op>& ops = rank_plan_of.steps.back()->ops;
       for (std::size_t i = 0; i < ops.size(); ++i) {
-        side.ends.add(ops[i], static_cast<std::uint32_t>(side.items.size()));
-        side.items.push_back({.step = step, .index = static_cast<OpIndex>(i), .op = &ops[i]});
+        rank_plan_of.ends.add(ops[i], static_cast<std::uint32_t>(rank_plan_of.items.size()));
+        rank_plan_of.items.push_back(
+            {.step = step, .index = static_cast<OpIndex>(i), .op = &ops[i]});
       }
     }
   }
@@ -66,9 +67,9 @@ PlanWorld::PlanWorld(const Planner& planner, const PlanInput& input,
   match_messages();
 }
 
-std::vector<PlanWorld::Place> PlanWorld::partners(const Place& place) const {
+std::vector<PlanWorld::ItemRef> PlanWorld::partners(const ItemRef& place) const {
   const Item& item = items(place.rank)[place.item];
-  std::vector<Place> all;
+  std::vector<ItemRef> all;
   if (std::holds_alternative<Collective>(item.op->work)) {
     const MatchedCollective& collective = collectives_[item.collective];
     const Members& members = communicator(collective).members;
@@ -86,7 +87,7 @@ std::vector<PlanWorld::Place> PlanWorld::partners(const Place& place) const {
 }
 
 PlanWorld::ItemDependencies PlanWorld::order(Rank rank) const {
-  const RankPlan& mine = side(rank);
+  const RankPlan& mine = rank_plan_of(rank);
   DependencyAnalyzer analyzer(mine.input.model, mine.setup);
   ItemDependencies order;
   std::vector<std::size_t> begin;  // by step: index of its first item
@@ -111,8 +112,8 @@ PlanWorld::ItemDependencies PlanWorld::order(Rank rank) const {
   return order;
 }
 
-std::string PlanWorld::describe(const Place& place) const {
-  const RankPlan& mine = side(place.rank);
+std::string PlanWorld::describe(const ItemRef& place) const {
+  const RankPlan& mine = rank_plan_of(place.rank);
   if (place.item >= mine.items.size()) {
     return fmt::format("rank {}, which has ended", place.rank);
   }
@@ -121,20 +122,20 @@ std::string PlanWorld::describe(const Place& place) const {
                      plan::describe(*item.op, mine.input.model, mine.setup));
 }
 
-void PlanWorld::reject(const Place& place, const std::string& why) const {
+void PlanWorld::reject(const ItemRef& place, const std::string& why) const {
   throw PlanError(fmt::format("{}: {}", describe(place), why));
 }
 
 void PlanWorld::check_setups() const {
   const auto& first = rank_plans_.front().setup.communicators;
   for (Rank rank = 0; rank < ranks(); ++rank) {
-    const auto& mine = side(rank).setup.communicators;
+    const auto& mine = rank_plan_of(rank).setup.communicators;
     if (!std::ranges::equal(mine, first, {}, &Communicator::order, &Communicator::order)) {
       throw PlanError(fmt::format("rank {} has other communicators than rank 0", rank));
     }
   }
   for (Rank rank = 0; rank < ranks(); ++rank) {
-    const auto& mine = side(rank).setup.communicators;
+    const auto& mine = rank_plan_of(rank).setup.communicators;
     for (std::size_t on = 0; on < mine.size(); ++on) {
       check_members(mine[on], on);
     }
@@ -149,7 +150,7 @@ void PlanWorld::check_members(const Communicator& communicator, std::size_t on) 
                                 communicator.name, ranks()));
   }
   for (const Rank member : members) {
-    const Communicator& theirs = side(member).setup.communicators[on];
+    const Communicator& theirs = rank_plan_of(member).setup.communicators[on];
     if (std::tie(theirs.name, theirs.members) != std::tie(communicator.name, members)) {
       throw PlanError(
           fmt::format("rank {}, a member of communicator '{}', sees other members of '{}'", member,
@@ -158,21 +159,21 @@ void PlanWorld::check_members(const Communicator& communicator, std::size_t on) 
   }
 }
 
-void PlanWorld::check_slice(const Place& place, const Slice& slice) const {
-  const Setup& mine = side(place.rank).setup;
+void PlanWorld::check_slice(const ItemRef& place, const Slice& slice) const {
+  const Setup& mine = rank_plan_of(place.rank).setup;
   const std::size_t buffer = index_of(slice.buffer);
   if (buffer >= mine.buffers.size() || slice.begin < 0 || slice.count < 0 ||
       slice.begin + slice.count > mine.buffers[buffer].elements) {
     throw PlanError(fmt::format("rank {}, step {}, op {}: elements {} to {} lie outside buffer {}",
-                                place.rank, side(place.rank).items[place.item].step,
-                                side(place.rank).items[place.item].index, slice.begin,
+                                place.rank, rank_plan_of(place.rank).items[place.item].step,
+                                rank_plan_of(place.rank).items[place.item].index, slice.begin,
                                 slice.begin + slice.count,
                                 buffer < mine.buffers.size() ? mine.buffers[buffer].name : "?"));
   }
 }
 
-void PlanWorld::check_member(const Place& place, CommunicatorId on) const {
-  const auto& all = side(place.rank).setup.communicators;
+void PlanWorld::check_member(const ItemRef& place, CommunicatorId on) const {
+  const auto& all = rank_plan_of(place.rank).setup.communicators;
   if (index_of(on) >= all.size()) {
     throw PlanError(fmt::format("rank {}: no communicator {}", place.rank, index_of(on)));
   }
@@ -183,12 +184,12 @@ void PlanWorld::check_member(const Place& place, CommunicatorId on) const {
 }
 
 void PlanWorld::check_ops(Rank rank) const {
-  const RankPlan& mine = side(rank);
+  const RankPlan& mine = rank_plan_of(rank);
   const Accesses accesses(mine.input.model, mine.setup);
   std::vector<AccessedRange> touches;
   for (std::size_t i = 0; i < mine.items.size(); ++i) {
     const Item& item = mine.items[i];
-    const Place place{rank, i};
+    const ItemRef place{rank, i};
     accesses.of(*item.op, touches);
     for (const AccessedRange& touch : touches) {
       check_slice(place, touch.slice);
@@ -207,7 +208,7 @@ void PlanWorld::check_ops(Rank rank) const {
         reject(place, "members may issue only messages in orders of their own");
       }
       const auto members = static_cast<Elements>(on.members.size());
-      if (!counts_fit(*collective, members)) {
+      if (!have_matching_counts(*collective, members)) {
         reject(place,
                fmt::format("{} elements in, {} out", collective->in.count, collective->out.count));
       }
@@ -219,7 +220,7 @@ void PlanWorld::check_ops(Rank rank) const {
 }
 
 void PlanWorld::check_parameters(Rank rank) const {
-  const RankPlan& mine = side(rank);
+  const RankPlan& mine = rank_plan_of(rank);
   const Accesses accesses(mine.input.model, mine.setup);
   std::vector<bool> computed(mine.setup.parameters.size());
   std::vector<bool> written(mine.setup.parameters.size());

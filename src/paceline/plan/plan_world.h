@@ -51,11 +51,11 @@ class PlanWorld {
     Rank from = 0, to = 0;
     std::size_t send_item = 0, receive_item = 0;
   };
-  struct Place {
+  struct ItemRef {
     Rank rank = 0;
     std::size_t item = 0;
 
-    friend auto operator<=>(const Place&, const Place&) = default;
+    friend auto operator<=>(const ItemRef&, const ItemRef&) = default;
   };
 
   /// Makes steps 0 .. steps-1 of the plans of input.world ranks, each from `input` with the rank's
@@ -69,15 +69,15 @@ class PlanWorld {
   PlanWorld& operator=(const PlanWorld&) = delete;
 
   Rank ranks() const { return static_cast<Rank>(rank_plans_.size()); }
-  const PlanInput& input(Rank rank) const { return side(rank).input; }
-  const Setup& setup(Rank rank) const { return side(rank).setup; }
+  const PlanInput& input(Rank rank) const { return rank_plan_of(rank).input; }
+  const Setup& setup(Rank rank) const { return rank_plan_of(rank).setup; }
   /// The ops of all steps of a rank, in program order.
-  const std::vector<Item>& items(Rank rank) const { return side(rank).items; }
+  const std::vector<Item>& items(Rank rank) const { return rank_plan_of(rank).items; }
   const std::vector<MatchedCollective>& collectives() const { return collectives_; }
   const std::vector<MatchedMessage>& messages() const { return messages_; }
   /// The communicator with this id as the setup of `rank` states it.
   const Communicator& communicator(Rank rank, CommunicatorId id) const {
-    return side(rank).setup.communicators[index_of(id)];
+    return rank_plan_of(rank).setup.communicators[index_of(id)];
   }
   const Communicator& communicator(const MatchedCollective& collective) const {
     return communicator(collective.first, collective.on);
@@ -86,7 +86,7 @@ class PlanWorld {
   /// Returns the ops that must be issued before the collective or exchange at `place` can complete:
   /// of a collective, the op of each member, including `place` itself; of an exchange, the ops at
   /// the other ends of its messages.
-  std::vector<Place> partners(const Place& place) const;
+  std::vector<ItemRef> partners(const ItemRef& place) const;
 
   /// For each item, the items of the same rank that it waits for or excludes.
   struct ItemDependencies {
@@ -95,7 +95,7 @@ class PlanWorld {
   ItemDependencies order(Rank rank) const;
 
   /// Describes an op, as in "rank 1, step 0, op 12: all-reduce, ..."
-  std::string describe(const Place& place) const;
+  std::string describe(const ItemRef& place) const;
 
  private:
   struct RankPlan {
@@ -107,19 +107,21 @@ class PlanWorld {
     Endpoints ends;
   };
 
-  const RankPlan& side(Rank rank) const { return rank_plans_[static_cast<std::size_t>(rank)]; }
+  const RankPlan& rank_plan_of(Rank rank) const {
+    return rank_plans_[static_cast<std::size_t>(rank)];
+  }
   void check_setups() const;
   void check_ops(Rank rank) const;
   void check_parameters(Rank rank) const;
-  void check_slice(const Place& place, const Slice& slice) const;
-  void check_member(const Place& place, CommunicatorId on) const;
+  void check_slice(const ItemRef& place, const Slice& slice) const;
+  void check_member(const ItemRef& place, CommunicatorId on) const;
   void check_members(const Communicator& communicator, std::size_t on) const;
   void match_collectives();
   void match_group(const Communicator& group, CommunicatorId on);
   void match_messages();
   void match_messages_between(Rank from, Rank to, CommunicatorId on);
-  void check_agreement(const Place& first, const Place& other) const;
-  [[noreturn]] void reject(const Place& place, const std::string& why) const;
+  void check_agreement(const ItemRef& first, const ItemRef& other) const;
+  [[noreturn]] void reject(const ItemRef& place, const std::string& why) const;
 
   std::vector<RankPlan> rank_plans_;  // by rank
   std::vector<MatchedCollective> collectives_;

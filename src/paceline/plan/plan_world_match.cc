@@ -6,9 +6,9 @@
 
 namespace paceline::plan {
 
-void PlanWorld::check_agreement(const Place& first, const Place& other) const {
-  const RankPlan& a = side(first.rank);
-  const RankPlan& b = side(other.rank);
+void PlanWorld::check_agreement(const ItemRef& first, const ItemRef& other) const {
+  const RankPlan& a = rank_plan_of(first.rank);
+  const RankPlan& b = rank_plan_of(other.rank);
   if (signature_of(a.setup, std::get<Collective>(a.items[first.item].op->work)) !=
       signature_of(b.setup, std::get<Collective>(b.items[other.item].op->work))) {
     reject(first, fmt::format("meets another kind, size, type or root at {}", describe(other)));
@@ -21,7 +21,7 @@ void PlanWorld::match_collectives() {
     const CommunicatorId on{static_cast<std::int32_t>(c)};
     for (Rank rank = 0; rank < ranks(); ++rank) {
       const Communicator& group = communicator(rank, on);
-      if (group.members.place_of(rank) == std::size_t{0}) {
+      if (group.members.index_of_rank(rank) == std::size_t{0}) {
         match_group(group, on);
       }
     }
@@ -31,7 +31,7 @@ void PlanWorld::match_collectives() {
 void PlanWorld::match_group(const Communicator& group, CommunicatorId on) {
   const Members& members = group.members;
   const auto count_of = [&](Rank member) {
-    const auto& lists = side(member).ends.collectives;
+    const auto& lists = rank_plan_of(member).ends.collectives;
     const auto found = lists.find(on);
     return found == lists.end() ? 0 : found->second.size();
   };
@@ -42,7 +42,7 @@ void PlanWorld::match_group(const Communicator& group, CommunicatorId on) {
   for (std::size_t n = 0; n < longest; ++n) {
     MatchedCollective collective{on, members.front(), {}};
     for (const Rank member : members) {
-      const std::uint32_t* item = side(member).ends.collective(on, n);
+      const std::uint32_t* item = rank_plan_of(member).ends.collective(on, n);
       if (item == nullptr) {
         throw PlanError(
             fmt::format("communicator '{}': rank {} has only {} collectives, another member has {}",
@@ -59,10 +59,10 @@ void PlanWorld::match_group(const Communicator& group, CommunicatorId on) {
 void PlanWorld::match_messages() {
   std::set<std::tuple<CommunicatorId, Rank, Rank>> pairs;  // communicator, sender, receiver
   for (Rank rank = 0; rank < ranks(); ++rank) {
-    for (const auto& [peer, ends] : side(rank).ends.sends) {
+    for (const auto& [peer, ends] : rank_plan_of(rank).ends.sends) {
       pairs.emplace(peer.first, rank, peer.second);
     }
-    for (const auto& [peer, ends] : side(rank).ends.receives) {
+    for (const auto& [peer, ends] : rank_plan_of(rank).ends.receives) {
       pairs.emplace(peer.first, peer.second, rank);
     }
     for (Item& item : rank_plans_[static_cast<std::size_t>(rank)].items) {
@@ -83,7 +83,7 @@ void PlanWorld::match_messages_between(Rank from, Rank to, CommunicatorId on) {
     if (!exists(rank)) {
       return 0;
     }
-    const auto& lists = sent ? side(rank).ends.sends : side(rank).ends.receives;
+    const auto& lists = sent ? rank_plan_of(rank).ends.sends : rank_plan_of(rank).ends.receives;
     const auto found = lists.find({on, peer});
     return found == lists.end() ? 0 : found->second.size();
   };

@@ -17,7 +17,7 @@ namespace {
 
 /// The constants of loss scaling, as PyTorch's GradScaler has them by default: growth factor,
 /// backoff factor, growth interval.
-constexpr std::array kScaleRule{2.0, 0.5, 2000.0};
+constexpr std::array kLossScaleRule{2.0, 0.5, 2000.0};
 
 }  // namespace
 
@@ -124,7 +124,7 @@ void Program::check_gradients() {
   kernel("check", {all(kGradients)}, {all(kGradients), all(kFoundInf)});
   kernel("rescale", {all(kFoundInf), all(kLossScale), all(kGrowth)},
          {all(kLossScale), all(kGrowth), all(kAppliedScale)},
-         {kScaleRule.begin(), kScaleRule.end()});
+         {kLossScaleRule.begin(), kLossScaleRule.end()});
 }
 
 void Program::clip(std::vector<Access> gradients, double divisor, std::optional<CommunicatorId> on,

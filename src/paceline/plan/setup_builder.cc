@@ -149,7 +149,7 @@ BufferId SetupBuilder::add_buffer_like_values(std::string_view name, InitialValu
   return add_buffer({.name = std::string(name),
                      .dtype = type.value_or(input_.model.dtype),
                      .elements = values.count,
-                     .stands_for = values,
+                     .layout_source = values,
                      .initial = initial});
 }
 
@@ -174,7 +174,7 @@ void SetupBuilder::shard_optimizer(Rank shards) {
     Buffer& state = setup_.buffers[index_of(buffer_named(setup_, name))];
     PACELINE_CHECK_EQ(state.elements % shards, 0);
     state.elements /= shards;
-    state.stands_for.reset();
+    state.layout_source.reset();
   }
 }
 

@@ -28,7 +28,8 @@ class NullMachine final : public Machine {
 
 /// Returns the variants of the first `steps` steps, followed by each variant that does not occur in
 /// these steps.
-std::vector<Variant> variants_after(const Planner& planner, const PlanInput& input, Step steps) {
+std::vector<Variant> variants_with_remaining(const Planner& planner, const PlanInput& input,
+                                             Step steps) {
   std::vector<Variant> variants = variants_of_steps(planner, input, steps);
   for (const Variant variant : variants_of(planner, input)) {
     add_once(variants, variant);
@@ -84,7 +85,7 @@ void check_slack(const PlanWorld& world) {
 }  // namespace
 
 void verify(const Planner& planner, const PlanInput& input, Step steps, bool one_issue_order) {
-  const PlanWorld world(planner, input, variants_after(planner, input, steps));
+  const PlanWorld world(planner, input, variants_with_remaining(planner, input, steps));
   check_slack(world);
   NullMachine machine;
   interpret(world, machine);

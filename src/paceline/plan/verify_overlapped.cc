@@ -15,7 +15,7 @@
 namespace paceline::plan {
 namespace {
 
-using Place = PlanWorld::Place;
+using ItemRef = PlanWorld::ItemRef;
 
 /// Issues every op that may be issued and completes every op that may be completed, until nothing
 /// changes.  In program order both are monotone, so the order of the visits does not matter.  Under
@@ -35,7 +35,7 @@ class OverlappedSimulation {
   void run() {
     while (!ready_.empty() || !turns_.empty()) {
       if (!ready_.empty()) {
-        const Place place = ready_.front();
+        const ItemRef place = ready_.front();
         ready_.pop_front();
         become_ready(place);
       } else {
@@ -48,8 +48,8 @@ class OverlappedSimulation {
       for (std::size_t i = 0; i < world_.items(rank).size(); ++i) {
         if (!side(rank).complete[i]) {
           throw PlanError(deadlock(
-              Place{rank, i}, [this](const Place& at) { return blocker(at); },
-              [this](const Place& at) { return world_.describe(at); }));
+              ItemRef{rank, i}, [this](const ItemRef& at) { return blocker(at); },
+              [this](const ItemRef& at) { return world_.describe(at); }));
         }
       }
     }
@@ -70,9 +70,9 @@ class OverlappedSimulation {
   };
 
   RankState& side(Rank rank) { return rank_states_[static_cast<std::size_t>(rank)]; }
-  const Op& op(const Place& place) const { return *world_.items(place.rank)[place.item].op; }
-  std::int64_t bytes(const Place& place) const {
-    return bytes_on_credit(world_.setup(place.rank), op(place));
+  const Op& op(const ItemRef& place) const { return *world_.items(place.rank)[place.item].op; }
+  std::int64_t bytes(const ItemRef& place) const {
+    return credit_bytes_of(world_.setup(place.rank), op(place));
   }
 
   void add_side(Rank rank) {
@@ -105,7 +105,7 @@ class OverlappedSimulation {
     rank_states_.push_back(std::move(mine));
   }
 
-  void enqueue(const Place& place, RankState& mine) const {
+  void enqueue(const ItemRef& place, RankState& mine) const {
     const CommunicatorId on = *communicator_of(op(place));
     const Communicator& group = world_.communicator(place.rank, on);
     Queue& queue = mine.queues
@@ -119,7 +119,7 @@ class OverlappedSimulation {
   }
 
   /// Handles an op for which everything that it waits for on its own rank is complete.
-  void become_ready(const Place& place) {
+  void become_ready(const ItemRef& place) {
     if (Queue* queue = queue_of(place)) {
       queue->rule.ready(side(place.rank).number[place.item]);
       turns_.emplace_back(place.rank, *communicator_of(op(place)));
@@ -129,7 +129,7 @@ class OverlappedSimulation {
     }
   }
 
-  Queue* queue_of(const Place& place) {
+  Queue* queue_of(const ItemRef& place) {
     const auto on = communicator_of(op(place));
     return on ? &side(place.rank).queues.at(*on) : nullptr;
   }
@@ -137,7 +137,7 @@ class OverlappedSimulation {
   void issue_all(Rank rank, CommunicatorId on) {
     Queue& queue = side(rank).queues.at(on);
     while (const auto number = queue.rule.next()) {
-      const Place place{rank, queue.items[static_cast<std::size_t>(*number)]};
+      const ItemRef place{rank, queue.items[static_cast<std::size_t>(*number)]};
       if (queue.rule.picks()) {
         send_pick_to_members(place, queue.rule.collective_number(*number));
       }
@@ -147,7 +147,7 @@ class OverlappedSimulation {
     }
   }
 
-  void send_pick_to_members(const Place& place, IssueRule::Number pick) {
+  void send_pick_to_members(const ItemRef& place, IssueRule::Number pick) {
     const auto* collective = std::get_if<Collective>(&op(place).work);
     if (collective == nullptr) {
       return;
@@ -163,19 +163,19 @@ class OverlappedSimulation {
   /// Called after the op at `place` was issued. Completes a collective that all its members have
   /// now issued. Completes an exchange, and each exchange at the other end of its messages, if it
   /// and all of its partners are issued.
-  void issued(const Place& place) {
+  void issued(const ItemRef& place) {
     const PlanWorld::Item& item = world_.items(place.rank)[place.item];
     if (std::holds_alternative<Collective>(item.op->work)) {
       if (--absent_[item.collective] == 0) {
-        for (const Place& partner : world_.partners(place)) {
+        for (const ItemRef& partner : world_.partners(place)) {
           complete(partner);
         }
       }
       return;
     }
-    std::vector<Place> ends = world_.partners(place);
+    std::vector<ItemRef> ends = world_.partners(place);
     ends.push_back(place);
-    for (const Place& end : ends) {
+    for (const ItemRef& end : ends) {
       if (side(end.rank).issued[end.item] && !side(end.rank).complete[end.item] &&
           !absent_partner(end).has_value()) {
         complete(end);
@@ -183,7 +183,7 @@ class OverlappedSimulation {
     }
   }
 
-  void complete(const Place& place) {
+  void complete(const ItemRef& place) {
     RankState& mine = side(place.rank);
     mine.complete[place.item] = true;
     if (Queue* queue = queue_of(place)) {
@@ -199,8 +199,8 @@ class OverlappedSimulation {
 
   /// Returns the first partner of an issued op that is not issued yet; nullopt if all partners are
   /// issued.
-  std::optional<Place> absent_partner(const Place& place) {
-    for (const Place& partner : world_.partners(place)) {
+  std::optional<ItemRef> absent_partner(const ItemRef& place) {
+    for (const ItemRef& partner : world_.partners(place)) {
       if (!side(partner.rank).issued[partner.item]) {
         return partner;
       }
@@ -210,7 +210,7 @@ class OverlappedSimulation {
 
   /// The op that an incomplete op waits for: an op of its rank, the op that its communicator's
   /// order puts first, the oldest op in flight that uses up the credit, or a partner.
-  Place blocker(const Place& place) {
+  ItemRef blocker(const ItemRef& place) {
     const RankState& mine = side(place.rank);
     for (const std::size_t earlier : mine.before[place.item]) {
       if (!mine.complete[earlier]) {
@@ -236,7 +236,7 @@ class OverlappedSimulation {
 
   const PlanWorld& world_;
   std::vector<RankState> rank_states_;
-  std::deque<Place> ready_;
+  std::deque<ItemRef> ready_;
   std::deque<std::pair<Rank, CommunicatorId>> turns_;  // queues that may have an op to issue
   std::vector<std::size_t> absent_;  // by collective: number of members that have not issued it
 };

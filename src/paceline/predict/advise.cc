@@ -113,7 +113,7 @@ std::vector<std::string> candidates(const AdviseRequest& request, std::size_t ho
       all.add_servers(":local=0");
     }
   }
-  if (!request.any_update) {
+  if (!request.includes_inexact_updates) {
     return all.take();
   }
   for (const auto& codec : strategies::codecs()) {
@@ -142,7 +142,8 @@ plan::Picoseconds scaled(plan::Picoseconds time, double factor) {
 /// Returns whether the predicted steps of `row` and of `faster`, whose step is not longer, are
 /// indistinguishable. `apart` is the smallest distinguishable difference, as a share of the step;
 /// if it is empty, the error intervals of the two are compared.
-bool is_within(const Advice& faster, const Advice& row, const std::optional<double>& apart) {
+bool is_difference_within_error(const Advice& faster, const Advice& row,
+                                const std::optional<double>& apart) {
   return apart ? row.step <= scaled(faster.step, 1 + *apart) : row.low <= faster.high;
 }
 
@@ -168,7 +169,7 @@ std::vector<BucketAdvice> buckets_of(const std::vector<Advice>& rows) {
     const auto apart = best.errors && row.errors
                            ? std::optional(least_distinguishable_share(*best.errors, *row.errors))
                            : least_distinguishable_share_of_sizes(row.bar);
-    if (is_within(best, row, apart)) {
+    if (is_difference_within_error(best, row, apart)) {
       found->like.push_back(*size);
     }
     found->worst = *size;
@@ -225,7 +226,7 @@ bool is_indistinguishable(const Advice& faster, const Advice& row) {
   const auto apart = faster.errors && row.errors
                          ? std::optional(least_distinguishable_share(*faster.errors, *row.errors))
                          : least_distinguishable_share(faster.bar, row.bar);
-  return faster.bar.known() && row.bar.known() && is_within(faster, row, apart);
+  return faster.bar.known() && row.bar.known() && is_difference_within_error(faster, row, apart);
 }
 
 const Advice& AdviceTable::winner() const {

@@ -29,7 +29,7 @@ struct AdviseRequest {
   std::vector<double> partition_mb = {1, 4, 16};
   /// Whether to also compare strategies that compute other parameters than training on one large
   /// batch.
-  bool any_update = false;
+  bool includes_inexact_updates = false;
   /// The error of a prediction, as a share of the step.  Empty: the error of the fit, or without a
   /// fit the error known for the strategy's family (predict/error_bar.h).  Two strategies count as
   /// different if they differ by the share that published pairs give, or, without such a share, if

@@ -26,7 +26,7 @@ using cluster::ClusterHost;
 using cluster::LinkScope;
 using records::CommRecord;
 
-constexpr double kUsualHop = 2e-6;  // s
+constexpr double kTypicalHopSeconds = 2e-6;  // s
 
 std::optional<plan::Pattern> pattern_of(const std::string& operation) {
   for (const plan::Pattern pattern : {plan::Pattern::kAllReduce, plan::Pattern::kReduceScatter,
@@ -266,7 +266,7 @@ class Calibration {
                                   .scope = LinkScope::kDevices,
                                   .sharing = cluster::LinkSharing::kDevice,
                                   .bytes_per_s = rate,
-                                  .latency_ps = plan::picoseconds_of(kUsualHop),
+                                  .latency_ps = plan::picoseconds_of(kTypicalHopSeconds),
                                   .fits = {}});
     out_.notes.push_back(
         fmt::format("no file {} the link between the devices of a host: it is taken to be "
@@ -318,7 +318,7 @@ class Calibration {
                      .scope = scope,
                      .sharing = own ? cluster::LinkSharing::kDevice : cluster::LinkSharing::kHost,
                      .bytes_per_s = rate,
-                     .latency_ps = plan::picoseconds_of(kUsualHop),
+                     .latency_ps = plan::picoseconds_of(kTypicalHopSeconds),
                      .fits = {}});
     return links.back();
   }

@@ -30,7 +30,7 @@ std::vector<std::string> fitted_engines(const cluster::Cluster& cluster) {
 }
 
 /// Returns whether a device's name has the number of a model: "H100", not "cpu" or "gpu".
-bool names_a_model(const std::string& device) {
+bool is_device_model_name(const std::string& device) {
   return device.find_first_of("0123456789") != std::string::npos;
 }
 
@@ -116,7 +116,7 @@ void check_device(const std::string& profiled, const cluster::Cluster& cluster,
 void check_generation(const cluster::Cluster& cluster, const EngineCosts& engine,
                       std::vector<records::Warning>& warnings) {
   const std::string& device = cluster.device.name;
-  if (!cluster::uses_nccl_model(engine.algorithm) || !names_a_model(device)) {
+  if (!cluster::uses_nccl_model(engine.algorithm) || !is_device_model_name(device)) {
     return;
   }
   const auto tuning = cluster::nccl_tuning_of(cluster);
@@ -135,7 +135,7 @@ void check_memory(const cluster::Cluster& cluster, const cluster::SoftwareCosts&
   const bool free = std::ranges::any_of(software.kernels, [](const cluster::KernelCost& kernel) {
     return kernel.optimizer_step && kernel.bytes_per_s == 0 && kernel.launch_per_tensor == 0;
   });
-  if (free && names_a_model(device) && !cluster.device.memory_bytes_per_s) {
+  if (free && is_device_model_name(device) && !cluster.device.memory_bytes_per_s) {
     warnings.push_back(
         {.code = "no-memory-rate",
          .seen = fmt::format("the cluster file has no memory_bandwidth of '{}'", device),

@@ -20,7 +20,7 @@ namespace {
 using cluster::Section;
 
 /// Returns a number that is at least 0.
-double at_least_0(const Section& entry, std::string_view key, double fallback) {
+double non_negative_number(const Section& entry, std::string_view key, double fallback) {
   const double number = entry.non_negative(key).value_or(fallback);
   if (number >= 1e12) {
     entry.reject(key, fmt::format("{}", number), "must be below 1e12");
@@ -29,7 +29,7 @@ double at_least_0(const Section& entry, std::string_view key, double fallback) {
 }
 
 plan::Picoseconds microseconds(const Section& entry, std::string_view key) {
-  return plan::picoseconds_of(at_least_0(entry, key, 0) * 1e-6);
+  return plan::picoseconds_of(non_negative_number(entry, key, 0) * 1e-6);
 }
 
 cluster::Algorithm algorithm_from(const Section& entry) {
@@ -62,12 +62,12 @@ EngineCosts engine_from(const Section& entry) {
                     .one_issue_order = traits != nullptr && traits->one_issue_order,
                     .kernels_on_device = entry.flag("kernels_on_device", false)},
           .algorithm = algorithm_from(entry),
-          .from_python = entry.flag("launched_from_python", false),
+          .is_launched_from_python = entry.flag("launched_from_python", false),
           .module_call = microseconds(entry, "module_call_us"),
-          .module_call_spread = at_least_0(entry, "module_call_spread", 0.0),
-          .tcp_s_per_byte = at_least_0(entry, "tcp_s_per_byte", 0.0),
-          .device_share = at_least_0(entry, "device_share", 1.0),
-          .under_compute = at_least_0(entry, "under_compute", 0.0),
+          .module_call_spread = non_negative_number(entry, "module_call_spread", 0.0),
+          .tcp_s_per_byte = non_negative_number(entry, "tcp_s_per_byte", 0.0),
+          .device_share = non_negative_number(entry, "device_share", 1.0),
+          .under_compute = non_negative_number(entry, "under_compute", 0.0),
           .published = entry.flag("published", false),
           .bound = entry.flag("bound", false),
           .tcp_copies = entry.flag("tcp_copies", false),
@@ -79,16 +79,16 @@ OptimizerCosts optimizer_from(const Section& entry) {
           .source = entry.text("source"),
           .fitted = entry.flag("fitted", false),
           .launch_per_tensor = microseconds(entry, "launch_per_tensor_us"),
-          .passes = at_least_0(entry, "passes", 1.0),
-          .fused_passes = at_least_0(entry, "fused_passes", 1.0)};
+          .passes = non_negative_number(entry, "passes", 1.0),
+          .fused_passes = non_negative_number(entry, "fused_passes", 1.0)};
 }
 
 RooflineCosts roofline_from(const Section& entry) {
-  return {.copy_share = at_least_0(entry, "copy_share", 1.0),
-          .product_share = at_least_0(entry, "product_share", 1.0),
-          .backward_per_forward = at_least_0(entry, "backward_per_forward", 1.0),
-          .winograd_speedup = at_least_0(entry, "winograd_speedup", 1.0),
-          .strided_slowdown = at_least_0(entry, "strided_slowdown", 1.0)};
+  return {.copy_share = non_negative_number(entry, "copy_share", 1.0),
+          .product_share = non_negative_number(entry, "product_share", 1.0),
+          .backward_per_forward = non_negative_number(entry, "backward_per_forward", 1.0),
+          .winograd_speedup = non_negative_number(entry, "winograd_speedup", 1.0),
+          .strided_slowdown = non_negative_number(entry, "strided_slowdown", 1.0)};
 }
 
 CostTable costs_from(std::string_view text, const std::string& path) {

@@ -20,7 +20,8 @@ struct EngineCosts {
   bool fitted = false;
   cluster::SoftwareCosts costs{};
   cluster::Algorithm algorithm = cluster::Algorithm::kRing;  // of collectives that have no fit
-  bool from_python = false;  // launched from Python, where the optimizer's kernels are unfused
+  bool is_launched_from_python =
+      false;  // launched from Python, where the optimizer's kernels are unfused
   plan::Picoseconds module_call = 0;  // host time to launch a module (predict/launch_overhead.h)
   double module_call_spread = 0;      // standard deviation between ranks, as a share of module_call
   double tcp_s_per_byte = 0;  // host time per byte over TCP, on top of the network card's time
@@ -37,7 +38,7 @@ struct EngineCosts {
   plan::Rank most_ranks = 0;  // most ranks in the data behind these costs; 0: no limit
 
   /// Returns the name of the engine whose fits and plan traits hold: its own name, or `version_of`.
-  const std::string& runs_on() const { return version_of.empty() ? name : version_of; }
+  const std::string& fit_engine_name() const { return version_of.empty() ? name : version_of; }
 };
 
 /// The host and device time of an optimizer's kernels.

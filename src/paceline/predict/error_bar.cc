@@ -76,7 +76,7 @@ std::string message_difference_text(const FamilyErrors& family, const cluster::M
 
 /// Returns how the network of the cluster file, without an engine's costs, differs from the
 /// validated range, as text; empty if it does not.
-std::string unlike_network(const FamilyErrors& family, const cluster::LinkModel& network) {
+std::string network_difference_text(const FamilyErrors& family, const cluster::LinkModel& network) {
   const ValidatedRange& range = family.range;
   const auto rate = static_cast<double>(network.bytes_per_s);
   if (rate < range.least_bytes_per_s || rate > range.most_bytes_per_s) {
@@ -112,12 +112,13 @@ std::string unvalidated_reason(const FamilyErrors& family, const PredictRequest&
   const std::string engine = engine_of(request.engine, request.cluster);
   if (!request.samples_per_s &&
       is_of_another_device(request.profile_device, request.cluster,
-                           request.cost_table().engine(engine).runs_on())) {
+                           request.cost_table().engine(engine).fit_engine_name())) {
     return fmt::format("layers timed on {}", request.profile_device);
   }
-  std::string why = unlike_network(
+  std::string why = network_difference_text(
       family,
-      cluster::machine_of(request.cluster, engine_costs_named(range.engine).runs_on()).network);
+      cluster::machine_of(request.cluster, engine_costs_named(range.engine).fit_engine_name())
+          .network);
   if (!why.empty()) {
     return why;
   }

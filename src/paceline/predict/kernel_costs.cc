@@ -62,8 +62,8 @@ cluster::KernelCost update_cost(const PredictRequest& request, const plan::PlanI
 /// Returns the cost of kernels of codecs, copies and averages of neighbors: one launch and one pass
 /// over the memory, whatever the optimizer's kernels cost.  If the device's memory rate is unknown,
 /// they move bytes at the rate of the measured update.
-cluster::KernelCost other_cost(const PredictRequest& request, const cluster::KernelCost& update,
-                               bool launches) {
+cluster::KernelCost other_kernel_cost(const PredictRequest& request,
+                                      const cluster::KernelCost& update, bool launches) {
   const double rate = kernel_memory_bytes_per_s(request);
   return {.launch = launches ? request.cost_table().optimizer("sgd").launch_per_tensor : 0,
           .bytes_per_s = rate > 0 ? rate : update.bytes_per_s};
@@ -166,7 +166,7 @@ std::vector<cluster::KernelCost> kernel_costs_of(const PredictRequest& request,
       costs_of_engine(request.cost_table(), request.engine, request.cluster);
   // In a published program on a rank that exchanges nothing, launches hide behind the backward
   // pass.
-  const bool launches = request.unfused || (engine.from_python && request.ranks > 1 &&
+  const bool launches = request.unfused || (engine.is_launched_from_python && request.ranks > 1 &&
                                             strategies::strategy_of(request).guarantee() !=
                                                 strategies::Guarantee::kLocal);
   const cluster::KernelCost update =
@@ -174,7 +174,7 @@ std::vector<cluster::KernelCost> kernel_costs_of(const PredictRequest& request,
   std::vector<cluster::KernelCost> all{update};
   const auto measured = codec_costs(request, input);
   all.insert(all.end(), measured.begin(), measured.end());
-  all.push_back(other_cost(request, update, launches));
+  all.push_back(other_kernel_cost(request, update, launches));
   return all;
 }
 

@@ -115,7 +115,7 @@ void warn_of_launches(const plan::NetworkShape& network, const EngineCosts& engi
        .why = fmt::format("engine {} is the program of {}, which waits for the last collective "
                           "before it launches them from Python",
                           engine.name, engine.source),
-       .advice = fmt::format("give --engine {} for a program of today", engine.runs_on())});
+       .advice = fmt::format("give --engine {} for a program of today", engine.fit_engine_name())});
 }
 
 }  // namespace paceline::predict

@@ -32,15 +32,15 @@ using cluster::LinkScope;
 
 // Standard deviations of logarithms: of a rate that was given or is unknown, and of a latency,
 // before anything is measured; and of a measured time around the model.
-constexpr double kOfGivenRate = 0.35, kOfUnknownRate = 1.5;
+constexpr double kGivenRateDeviation = 0.35, kUnknownRateDeviation = 1.5;
 constexpr double kOfALatency = 1, kOfATime = 0.1;
 /// A constant counts as determined if its standard deviation after the fit is at most this share of
 /// that before it.
-constexpr double kMostLeft = 0.5;
+constexpr double kMaxRemainingDeviation = 0.5;
 constexpr double kMicroseconds = 1e-6;
 
 /// A fitted model that differs from the times by a larger factor (root mean square) is rejected.
-constexpr double kMostMissed = 1.5;
+constexpr double kMaxErrorFactor = 1.5;
 constexpr double kLevel = 0.9;
 
 /// Returns the link of the scope, which the cluster has.
@@ -80,7 +80,7 @@ std::vector<ModelConstant> constants_of(const LinkToCalibrate& of, const cluster
   std::vector<ModelConstant> constants{
       {.name = "rate",
        .before = link.bytes_per_s,
-       .prior = of.rate_is_given ? kOfGivenRate : kOfUnknownRate,
+       .prior = of.rate_is_given ? kGivenRateDeviation : kUnknownRateDeviation,
        .needed = true,
        .least = least,
        .put = [](auto& to, double rate) { to.bytes_per_s = rate; }}};
@@ -99,7 +99,7 @@ std::vector<ModelConstant> constants_of(const LinkToCalibrate& of, const cluster
     constants.front() = {
         .name = "share",
         .before = own.share,
-        .prior = kOfGivenRate,
+        .prior = kGivenRateDeviation,
         .put = [](auto& to, double part) { to.calibration->share = std::min(1.0, part); }};
   }
   constants.push_back(
@@ -176,7 +176,8 @@ class LinkModelFit {
           stats::fit_with_priors(residuals, prior, best_start(residuals, prior)).at;
       at.front() = std::log(value_of(0, at.front()) / kept_.front().before);
       fit_ = stats::posterior_at(residuals, prior, at);
-      rate_is_known_ |= kept_.size() == constants_.size() && left_of(0) <= kMostLeft;
+      rate_is_known_ |= kept_.size() == constants_.size() &&
+                        remaining_deviation_ratio(0) <= kMaxRemainingDeviation;
       const auto least_known = least_known_constant(residuals);
       put(fit_.at);
       if (least_known == kept_.end()) {
@@ -238,7 +239,9 @@ class LinkModelFit {
 
   /// Returns the standard deviation of constant `k` after the fit, as a share of that before the
   /// fit.
-  double left_of(std::size_t k) const { return std::sqrt(fit_.covariance[k][k]) / kept_[k].prior; }
+  double remaining_deviation_ratio(std::size_t k) const {
+    return std::sqrt(fit_.covariance[k][k]) / kept_[k].prior;
+  }
 
   /// Returns the constant that the times determine least; the end if they determine all.  Times
   /// that do not inform about a constant if the latencies are those before the times say nothing of
@@ -249,7 +252,7 @@ class LinkModelFit {
     at.front() = kept_.front().name == constants_.front().name ? fit_.at.front() : 0;
     const std::vector<double> before = residuals(at);
     auto found = kept_.end();
-    double most = kMostLeft;
+    double most = kMaxRemainingDeviation;
     for (std::size_t k = 0; k < kept_.size(); ++k) {
       at[k] += kStep;
       std::vector<double> slopes = residuals(at);
@@ -257,7 +260,7 @@ class LinkModelFit {
       std::ranges::transform(slopes, before, slopes.begin(), std::minus<>());
       const double information = sum_of_squares(slopes) / (kStep * kStep);
       const double at_prior = 1 / std::sqrt(1 + kept_[k].prior * kept_[k].prior * information);
-      const double left = at_prior <= kMostLeft ? left_of(k) : 1;
+      const double left = at_prior <= kMaxRemainingDeviation ? remaining_deviation_ratio(k) : 1;
       if (!kept_[k].needed && left > most) {
         most = left;
         found = kept_.begin() + static_cast<std::ptrdiff_t>(k);
@@ -305,7 +308,7 @@ void check_fit(const LinkToCalibrate& of, std::span<const MeasuredTime> times,
                     link));
   }
   const double missed = std::sqrt(sum_of_squares(errors) / static_cast<double>(errors.size()));
-  if (of.rate_is_given && missed > std::log(kMostMissed)) {
+  if (of.rate_is_given && missed > std::log(kMaxErrorFactor)) {
     const auto worst =
         std::ranges::max_element(errors, {}, [](double error) { return std::abs(error); });
     const MeasuredTime& time = times[static_cast<std::size_t>(worst - errors.begin())];
@@ -355,10 +358,10 @@ std::optional<double> doubling_percent(const LinkToCalibrate& of,
     return std::nullopt;
   }
   if (cluster::uses_nccl_model(engine_costs_named(of.engine).algorithm)) {
-    const double published =
-        cluster::nccl_model_error(of.scope == LinkScope::kHosts).from_2_mib / kNineOfTen;
-    return 100 *
-           std::expm1(kNineOfTen * std::sqrt((variance + published * published) / (worlds + 1)));
+    const double published = cluster::nccl_model_error(of.scope == LinkScope::kHosts).from_2_mib /
+                             kDeviationsOf90Percent;
+    return 100 * std::expm1(kDeviationsOf90Percent *
+                            std::sqrt((variance + published * published) / (worlds + 1)));
   }
   return 100 * std::expm1(stats::student_t_quantile(kLevel, worlds) * std::sqrt(variance / worlds));
 }

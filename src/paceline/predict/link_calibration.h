@@ -72,6 +72,6 @@ inline double doublings(double value, double least, double most) {
 
 /// The number of standard deviations around the mean within which nine of ten values of a normal
 /// distribution lie.
-inline constexpr double kNineOfTen = 1.645;
+inline constexpr double kDeviationsOf90Percent = 1.645;
 
 }  // namespace paceline::predict

@@ -28,7 +28,7 @@ constexpr const char* kRateWords = "; rate= is the samples/s of all ranks togeth
 /// units, and twice as fast as TF32 from A100 on, and 8-bit numbers twice as fast again (NVIDIA,
 /// data sheets of V100, A100 and H100).
 std::optional<double> most_flops(const cluster::ClusterDevice& device, plan::DType dtype) {
-  constexpr double kOfTensorCores = 100e12;  // FLOPS that only tensor cores reach
+  constexpr double kTensorCoreFlops = 100e12;  // FLOPS that only tensor cores reach
   const bool in_8_bits = dtype == plan::DType::kF8;
   if (in_8_bits && device.fp8_flops_per_s) {
     return device.fp8_flops_per_s;
@@ -36,7 +36,7 @@ std::optional<double> most_flops(const cluster::ClusterDevice& device, plan::DTy
   if (!device.flops_per_s) {
     return std::nullopt;
   }
-  const double in_16_bits = (*device.flops_per_s < kOfTensorCores ? 8 : 2) * *device.flops_per_s;
+  const double in_16_bits = (*device.flops_per_s < kTensorCoreFlops ? 8 : 2) * *device.flops_per_s;
   return (in_8_bits ? 2 : 1) * in_16_bits;
 }
 
@@ -77,7 +77,7 @@ void MeasuredFit::check_figures() const {
 /// Returns a clause on the least time that the measured job's bytes need on the described links.
 /// Returns an empty text if nothing describes the links, or if that time is less than half of the
 /// step.
-std::string MeasuredFit::wire_words(const MeasuredFigure& figure) const {
+std::string MeasuredFit::wire_time_clause(const MeasuredFigure& figure) const {
   const bool across = cluster::ranks_per_host(request_of(figure).cluster, figure.ranks).size() > 1;
   const cluster::ClusterLink* link =
       job_.cluster.link(across ? cluster::LinkScope::kHosts : cluster::LinkScope::kDevices);
@@ -96,7 +96,7 @@ std::string MeasuredFit::wire_words(const MeasuredFigure& figure) const {
 }
 
 /// Returns the measurement without which the others agree best.
-const CheckedFigure& MeasuredFit::odd_figure() const {
+const CheckedFigure& MeasuredFit::most_contradictory_figure() const {
   const auto off = [this](const CheckedFigure& it) {
     return std::abs(std::log(simulated_s(it.figure, at_) / it.measured_s));
   };
@@ -119,7 +119,7 @@ const CheckedFigure& MeasuredFit::odd_figure() const {
   return *odd;
 }
 
-void MeasuredFit::check_explained() const {
+void MeasuredFit::check_fit_explains_figures() const {
   constexpr double kContradiction = 0.1;
   const bool explained = std::ranges::all_of(checked_, [&](const CheckedFigure& it) {
     return std::abs(std::log(simulated_s(it.figure, at_) / it.measured_s)) <= kContradiction;
@@ -127,14 +127,14 @@ void MeasuredFit::check_explained() const {
   if (explained) {
     return;
   }
-  const CheckedFigure& odd = odd_figure();
+  const CheckedFigure& odd = most_contradictory_figure();
   const double fitted = simulated_s(odd.figure, at_);
   throw UsageError(fmt::format(
       "--measured '{}': no speed of a device and of the links explains a step of {:.4g} ms{}; "
       "those that fit best give {:.4g} ms{}{}",
       odd.figure.words, odd.measured_s * 1e3,
       checked_.size() > 1 ? " beside the other figures" : "", fitted * 1e3,
-      fitted > odd.measured_s ? wire_words(odd.figure) : "",
+      fitted > odd.measured_s ? wire_time_clause(odd.figure) : "",
       odd.figure.samples_per_s ? kRateWords : ""));
 }
 
@@ -163,7 +163,7 @@ void MeasuredFit::check_flops() const {
           "most {:.4g}{}; the figure, --dtype or the description of the cluster is wrong",
           it.figure.words, fitted * 1e3, least * *most * 1e-12, batch,
           least * *most / fitted * 1e-12, job_.cluster.device.flops_per_s.value_or(*most) * 1e-12,
-          *most * 1e-12, wire_words(it.figure)));
+          *most * 1e-12, wire_time_clause(it.figure)));
     }
   }
 }
@@ -176,7 +176,7 @@ void MeasuredFit::check_compute() const {
     throw UsageError(
         fmt::format("--measured '{}': determines nothing: the step hardly depends on what the "
                     "devices compute{}",
-                    checked_.front().figure.words, wire_words(checked_.front().figure)));
+                    checked_.front().figure.words, wire_time_clause(checked_.front().figure)));
   }
   if (one_device_s(most_batch_, at_) < one_device_s(least_batch_, at_)) {
     throw UsageError(
@@ -226,7 +226,7 @@ void MeasuredFit::warn_of_constants() {
 void MeasuredFit::warn_of_figures() {
   for (const CheckedFigure& it : checked_) {
     const double off = std::log(it.fitted_s / it.measured_s);
-    if (std::abs(off) > kUnexplained * it.figure.spread) {
+    if (std::abs(off) > kUnexplainedDeviations * it.figure.spread) {
       warnings_.push_back(
           {.code = "unexplained-figure",
            .seen = fmt::format("'{}' is {:.1f} % {} than the fit to all figures, {:.1f} standard "

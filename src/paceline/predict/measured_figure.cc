@@ -54,7 +54,7 @@ void put_word(const std::string& words, const std::string& key, const std::strin
   }
   if (key == "ranks") {
     figure.ranks = whole_number_of(words, key, value);
-    into.gives_ranks = true;
+    into.has_rank_count = true;
   } else if (key == "batch") {
     figure.batch_size = whole_number_of(words, key, value);
   } else if (key == "accumulate") {
@@ -84,7 +84,7 @@ void check_complete(const std::string& words, const ParsedFigure& given) {
   if (timed && !given.file.empty()) {
     reject_figure(words, "file= says the time; leave out rate= and step=");
   }
-  if (timed && !given.gives_ranks) {
+  if (timed && !given.has_rank_count) {
     reject_figure(words, "says no number of ranks: give ranks=");
   }
 }

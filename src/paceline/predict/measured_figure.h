@@ -42,7 +42,7 @@ struct MeasuredFigure {
 struct ParsedFigure {
   MeasuredFigure figure;
   std::string file{};  // empty: the flag itself gives the time
-  bool gives_ranks = false;
+  bool has_rank_count = false;
 };
 
 /// Reads "ranks=8 rate=3821", "ranks=64 batch=24 step=141ms" or "ranks=16 file=train.log": `ranks`,
@@ -70,11 +70,11 @@ struct MeasuredRecords {
 /// left out, with a warning that says why.  Records of a user's program (`--command`, an imported
 /// log) count as records of the job's strategy.  Throws UsageError if the records state different
 /// jobs, or none is left.
-MeasuredRecords figures_of(std::span<const records::RunRecord> records);
+MeasuredRecords measured_figures_of(std::span<const records::RunRecord> records);
 
 /// Sets the layer times of `job`, whose network must be set.  If the job has no profile, each
 /// layer's share of the time is the one that the records were planned with, else a roofline.  The
 /// times of forward, backward and update are those of the runs of one rank.
-void put_layer_times(const MeasuredRecords& measured, PredictRequest& job);
+void set_layer_times(const MeasuredRecords& measured, PredictRequest& job);
 
 }  // namespace paceline::predict

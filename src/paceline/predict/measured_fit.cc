@@ -60,12 +60,12 @@ MeasuredFit::MeasuredFit(PredictRequest job, std::vector<MeasuredFigure> figures
   sort_figures();
   check_figures();
   fit();
-  check_explained();
+  check_fit_explains_figures();
   explain();
 }
 
 /// Sets what a measurement does not state: batch and micro-batches to those of the job, and the
-/// error to kErrorOfAFigure.
+/// error to kDefaultRelativeError.
 void MeasuredFit::complete(MeasuredFigure& figure) const {
   if (figure.batch_size == 0) {
     figure.batch_size = job_.batch_size;
@@ -74,7 +74,7 @@ void MeasuredFit::complete(MeasuredFigure& figure) const {
     figure.accumulate = job_.accumulate;
   }
   if (figure.spread == 0) {
-    figure.spread = kErrorOfAFigure;
+    figure.spread = kDefaultRelativeError;
   }
 }
 
@@ -116,7 +116,7 @@ void MeasuredFit::add(Unknown unknown, double prior, double start) {
   unknowns_.push_back(unknown);
   prior_.push_back(prior);
   start_.push_back(start);
-  most_.push_back(most_of(unknown));
+  most_.push_back(upper_bound_of(unknown));
 }
 
 void MeasuredFit::choose_unknowns() {
@@ -124,12 +124,12 @@ void MeasuredFit::choose_unknowns() {
   prior_.clear();
   start_.clear();
   most_.clear();
-  first_guess_s_ = checked_.front().measured_s / checked_.front().figure.accumulate;
+  compute_guess_s_ = checked_.front().measured_s / checked_.front().figure.accumulate;
   fixed_s_ = fixed_s();
   add(Unknown::kCompute, kComputeDeviation);
   if (most_batch_ > least_batch_) {
     add(Unknown::kComputeOfMore, kComputeDeviation,
-        std::log(seconds_at_batch(first_guess_s_, least_batch_, most_batch_) / first_guess_s_));
+        std::log(seconds_at_batch(compute_guess_s_, least_batch_, most_batch_) / compute_guess_s_));
   }
   std::set<std::tuple<int, std::string>> cases;
   bool known_compute = false;
@@ -206,7 +206,7 @@ void MeasuredFit::add_links() {
 
 /// Returns the upper bound of an unknown.  The rate of a described link is bounded by the described
 /// rate, unless the rate comes from a fit of collectives.
-double MeasuredFit::most_of(Unknown unknown) const {
+double MeasuredFit::upper_bound_of(Unknown unknown) const {
   const bool network = unknown == Unknown::kNetworkRate;
   const LinkScope scope = network ? LinkScope::kHosts : LinkScope::kDevices;
   if (!described_ || !(network || unknown == Unknown::kDeviceRate) || has_collective_fits(scope) ||
@@ -217,7 +217,7 @@ double MeasuredFit::most_of(Unknown unknown) const {
   const auto rate = [&](const cluster::Machine& machine) {
     return static_cast<double>((network ? machine.network : machine.device).bytes_per_s);
   };
-  return std::log(rate(cluster::machine_of(job_.cluster, engine.runs_on())) /
+  return std::log(rate(cluster::machine_of(job_.cluster, engine.fit_engine_name())) /
                   rate(machine_for(job_.cluster, engine)));
 }
 
@@ -267,7 +267,7 @@ void MeasuredFit::solve() {
         start[k] = start_[k] - halvings * std::log(2);
       }
     }
-    const double there = squares_at(start);
+    const double there = objective_at(start);
     if (there < least) {
       least = there;
       best = start;
@@ -289,7 +289,7 @@ MeasuredFit::Values MeasuredFit::residuals_at(const Values& at) const {
 }
 
 /// Returns the objective that the fit minimizes; infinite if a measured job cannot be simulated.
-double MeasuredFit::squares_at(const Values& at) const {
+double MeasuredFit::objective_at(const Values& at) const {
   double sum = 0;
   try {
     for (const double residual : residuals_at(at)) {
@@ -313,12 +313,12 @@ void MeasuredFit::solve_from(const Values& start) {
   }
   stats::PriorFit fit = stats::fit_with_priors([&](const Values& at) { return residuals_at(at); },
                                                prior_, start, most_);
-  objective_ = squares_at(fit.at);
+  objective_ = objective_at(fit.at);
   const Values residuals = residuals_at(fit.at);
   const double largest =
       std::abs(*std::ranges::max_element(residuals, {}, [](double it) { return std::abs(it); }));
   scatter_ = std::max(std::sqrt(std::max(1.0, objective_ / static_cast<double>(residuals.size()))),
-                      largest > kUnexplained ? largest : 1);
+                      largest > kUnexplainedDeviations ? largest : 1);
   at_ = std::move(fit.at);
   covariance_ = std::move(fit.covariance);
   influence_ = std::move(fit.influence);
@@ -328,19 +328,19 @@ void MeasuredFit::solve_from(const Values& start) {
 /// because a rate that is far too high gives the search no direction.  Tries both ways in which
 /// ranks of a host may share links.
 void MeasuredFit::solve_links() {
-  device_sharing_ = cluster::LinkSharing::kHost;
+  link_sharing_ = cluster::LinkSharing::kHost;
   start_at_best_rate();
   solve();
   const MeasuredFit shared = *this;
-  device_sharing_ = cluster::LinkSharing::kDevice;
+  link_sharing_ = cluster::LinkSharing::kDevice;
   start_at_best_rate();
   solve();
   const double gain = objective_ - shared.objective_;
-  constexpr double kTold = 4;  // two standard deviations
-  if (gain > kTold) {
+  constexpr double kDistinctObjective = 4;  // two standard deviations
+  if (gain > kDistinctObjective) {
     *this = shared;
   }
-  if (unknowns_.size() > 1 && std::abs(gain) < kTold) {
+  if (unknowns_.size() > 1 && std::abs(gain) < kDistinctObjective) {
     warnings_.push_back(
         {.code = "unknown-sharing",
          .seen = "the figures do not tell whether ranks of a host share its link",

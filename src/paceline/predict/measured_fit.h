@@ -148,10 +148,10 @@ class MeasuredFit {
   };
 
   /// The relative error of a measured step whose scatter is unknown.
-  static constexpr double kErrorOfAFigure = 0.003;
+  static constexpr double kDefaultRelativeError = 0.003;
   /// A measurement counts as unexplained if its residual exceeds this number of standard
   /// deviations.
-  static constexpr double kUnexplained = 2;
+  static constexpr double kUnexplainedDeviations = 2;
   // The medians (bytes/s, seconds, share) of the prior if nothing describes the links.
   static constexpr double kUsualRate = 3e9, kUsualLatency = 10e-6, kUsualSlowdown = 0.02;
 
@@ -171,7 +171,7 @@ class MeasuredFit {
   /// rate.
   PredictRequest without_fitted_costs(const MeasuredFigure& figure) const;
   PredictRequest priced(PredictRequest request, const Values& at, double crowding) const;
-  void put_machine(const Values& at, PredictRequest& request) const;
+  void set_machine(const Values& at, PredictRequest& request) const;
   double one_device_s(int batch_size, const Values& at) const;
   double fixed_s() const;
   /// Returns the seconds that one device alone takes for a micro-batch of `batch_size` samples, if
@@ -181,20 +181,20 @@ class MeasuredFit {
   /// fewest ranks; 1 if that was not measured.
   double compute_slowdown_of(const MeasuredFigure& figure) const;
   double simulated_s(const MeasuredFigure& figure, const Values& at) const;
-  std::vector<int> hosts_like_measured(plan::Rank ranks) const;
+  std::vector<int> hosts_of_measured_size(plan::Rank ranks) const;
   void resolve_rates();
   void fit();
   void solve();
   void solve_from(const Values& start);
   Values residuals_at(const Values& at) const;
-  double squares_at(const Values& at) const;
+  double objective_at(const Values& at) const;
   void solve_links();
   void start_at_best_rate();
-  double most_of(Unknown unknown) const;
+  double upper_bound_of(Unknown unknown) const;
   bool waits_for_network(const MeasuredFigure& figure) const;
-  std::string wire_words(const MeasuredFigure& figure) const;
-  const CheckedFigure& odd_figure() const;
-  void check_explained() const;
+  std::string wire_time_clause(const MeasuredFigure& figure) const;
+  const CheckedFigure& most_contradictory_figure() const;
+  void check_fit_explains_figures() const;
   void check_flops() const;
   void check_compute() const;
   void explain();
@@ -205,7 +205,7 @@ class MeasuredFit {
   /// Returns the text of the measurement that determines unknown `k` most; empty if none determines
   /// it.
   std::string determined_by(std::size_t k) const;
-  void put_distance(const PredictRequest& request, StepErrors& errors) const;
+  void set_distance_errors(const PredictRequest& request, StepErrors& errors) const;
   /// Returns the number of doublings between a micro-batch and the nearest measured one.
   double doublings_to_measured(int micro_batch) const;
   /// Returns values for the unknowns of `other`, which has more measurements, from the constants of
@@ -215,19 +215,19 @@ class MeasuredFit {
 
   PredictRequest job_;
   bool described_ = true, swept_ = false;
-  cluster::LinkSharing device_sharing_ = cluster::LinkSharing::kDevice;
+  cluster::LinkSharing link_sharing_ = cluster::LinkSharing::kDevice;
   std::vector<CheckedFigure> checked_;
   std::vector<Unknown> unknowns_;
   Values prior_, start_, most_, at_;
   std::vector<Values> covariance_, influence_;
   double objective_ = 0;
   /// The factor of all errors of the fit: the root of objective_ over the number of residuals, at
-  /// least 1 and the largest residual above kUnexplained.  Above 1, the figures scatter more than
-  /// their own errors say (Birge, Physical Review 40, 1932).
+  /// least 1 and the largest residual above kUnexplainedDeviations.  Above 1, the figures scatter
+  /// more than their own errors say (Birge, Physical Review 40, 1932).
   double scatter_ = 1;
-  double crowding_ = 1;  // slow-down of compute by the host's other ranks, with most ranks
+  double compute_slowdown_ = 1;  // slow-down of compute by the host's other ranks, with most ranks
   int least_batch_ = 0, most_batch_ = 0;
-  double first_guess_s_ = 0, fixed_s_ = 0;
+  double compute_guess_s_ = 0, fixed_s_ = 0;
   std::shared_ptr<simulator::JobCache> own_jobs_;
   std::vector<MeasuredConstant> constants_;
   std::vector<records::Warning> warnings_;
@@ -236,7 +236,8 @@ class MeasuredFit {
 /// Replaces the error bar of a prediction, which comes from published tables, by the interval of
 /// the fit, and its linear-scaling baseline by one from the smallest measured number of ranks.
 /// `request` must be the predicted request, without fitted costs.
-void put_measured(const MeasuredFit& fit, const PredictRequest& request, Prediction& prediction);
+void set_measured_results(const MeasuredFit& fit, const PredictRequest& request,
+                          Prediction& prediction);
 
 /// Returns the line that gives the predicted rate per rank relative to that of the fewest measured
 /// ranks; empty if none was measured with this batch.

@@ -36,7 +36,7 @@ constexpr double kDeviationOfAnotherStrategy = 0.03;
 
 /// Returns the columns of L, where L L' is the Cholesky factorization of the covariance.  Unknowns
 /// whose errors are these columns times independent standard normal errors have that covariance.
-std::vector<std::vector<double>> independent_parts(
+std::vector<std::vector<double>> independent_error_components(
     const std::vector<std::vector<double>>& covariance) {
   const std::size_t size = covariance.size();
   std::vector<std::vector<double>> columns(size, std::vector<double>(size));
@@ -84,7 +84,7 @@ double MeasuredFit::doublings_to_measured(int micro_batch) const {
   return nearest;
 }
 
-void MeasuredFit::put_distance(const PredictRequest& request, StepErrors& errors) const {
+void MeasuredFit::set_distance_errors(const PredictRequest& request, StepErrors& errors) const {
   const int least_ranks = checked_.front().figure.ranks, most_ranks = checked_.back().figure.ranks;
   const double ranks = doublings(request.ranks, least_ranks, most_ranks);
   const int micro_batch = batch_size_of(request) / request.accumulate;
@@ -103,7 +103,7 @@ void MeasuredFit::put_distance(const PredictRequest& request, StepErrors& errors
   const double company = joined ? kDeviationOfSeveralRanks * kDeviationOfSeveralRanks -
                                       errors.strategy * errors.strategy
                                 : 0;
-  errors.job = std::sqrt(std::pow(kErrorOfAFigure * scatter_, 2) +
+  errors.job = std::sqrt(std::pow(kDefaultRelativeError * scatter_, 2) +
                          std::pow(kDeviationPerRankDoubling * ranks, 2) + company + batch * batch);
 }
 
@@ -114,17 +114,17 @@ StepErrors MeasuredFit::errors_of(const PredictRequest& asked) const {
   }
   request.steps = 3;
   const auto log_step = [&](const Values& at) {
-    return std::log(
-        plan::seconds_of(step_of(priced(request, at, asked.ranks > 1 ? crowding_ : 1)).step));
+    return std::log(plan::seconds_of(
+        step_of(priced(request, at, asked.ranks > 1 ? compute_slowdown_ : 1)).step));
   };
   StepErrors errors{.log_step_s = log_step(at_)};
   // Derivatives are taken over a whole standard deviation, because a schedule may jump between
   // close values.
-  for (const Values& part : independent_parts(covariance_)) {
-    constexpr double kMostMoved = 0.3;  // largest change of an unknown, which is a logarithm
+  for (const Values& part : independent_error_components(covariance_)) {
+    constexpr double kMaxLogarithmStep = 0.3;  // largest change of an unknown, which is a logarithm
     const double largest =
         std::abs(*std::ranges::max_element(part, {}, [](double it) { return std::abs(it); }));
-    const double share = std::min(1.0, kMostMoved / largest);
+    const double share = std::min(1.0, kMaxLogarithmStep / largest);
     const auto moved = [&](double by) {
       Values at = at_;
       for (std::size_t k = 0; k < at.size(); ++k) {
@@ -142,7 +142,7 @@ StepErrors MeasuredFit::errors_of(const PredictRequest& asked) const {
     };
     errors.constants.push_back(scatter_ * slope());
   }
-  put_distance(request, errors);
+  set_distance_errors(request, errors);
   return errors;
 }
 
@@ -151,7 +151,7 @@ MeasuredFit::PrintedUnknown MeasuredFit::printed(std::size_t k) const {
   const auto exponential = +[](double at) { return std::exp(at); };
   const auto compute = [&](int batch) {
     return PrintedUnknown{fmt::format("one device alone, batch {}", batch), "ms",
-                          first_guess_s_ * 1e3, exponential};
+                          compute_guess_s_ * 1e3, exponential};
   };
   const auto rate = [&](const char* where) {
     constexpr double kGigabits = 8e-9;
@@ -228,13 +228,13 @@ void MeasuredFit::explain() {
   }
   warn_of_constants();
   warn_of_figures();
-  crowding_ = stats::median(crowding);
+  compute_slowdown_ = stats::median(crowding);
   constexpr double kCrowded = 1.05;
-  if (crowding_ > kCrowded) {
+  if (compute_slowdown_ > kCrowded) {
     warnings_.push_back(
         {.code = "shared-compute",
          .seen = fmt::format("{} compute {:.2f} times as long as one", counted(largest, "rank"),
-                             crowding_),
+                             compute_slowdown_),
          .why =
              "they share cores or memory; larger numbers of ranks are taken to share them as much",
          .advice = "predict numbers of ranks with as many a host"});
@@ -250,7 +250,8 @@ void MeasuredFit::explain() {
   }
 }
 
-void put_measured(const MeasuredFit& fit, const PredictRequest& request, Prediction& prediction) {
+void set_measured_results(const MeasuredFit& fit, const PredictRequest& request,
+                          Prediction& prediction) {
   const stats::Interval step = fit.interval_of(request);
   const auto ns = [](double seconds) { return std::llround(seconds * 1e9); };
   prediction.record.predicted->error_bar = records::ErrorBar{
@@ -300,7 +301,7 @@ MeasuredFit::Values MeasuredFit::constants_for(const MeasuredFit& other) const {
   for (const Unknown unknown : other.unknowns_) {
     if (unknown == Unknown::kCompute || unknown == Unknown::kComputeOfMore) {
       const int batch = unknown == Unknown::kCompute ? other.least_batch_ : other.most_batch_;
-      at.push_back(std::log(one_device_s(batch, at_) / other.first_guess_s_));
+      at.push_back(std::log(one_device_s(batch, at_) / other.compute_guess_s_));
     } else {
       at.push_back(value(unknown, at_));
     }

@@ -18,7 +18,7 @@ namespace {
 
 constexpr double kLongestTime = 100;  // seconds; the longest time that a search may try
 constexpr double kStartOfKernel = 5e-6;
-constexpr double kMostFixed = 0.5;  // as a share of a measured step
+constexpr double kMaxFixedShare = 0.5;  // as a share of a measured step
 
 std::int64_t rate_from(double bytes_per_s) {
   return std::llround(
@@ -87,16 +87,16 @@ double MeasuredFit::seconds_at_batch(double measured_s, int measured, int batch_
     };
     ratio = total(batch_size) / total(measured);
   }
-  const double fixed = std::min(fixed_s_, kMostFixed * measured_s);
+  const double fixed = std::min(fixed_s_, kMaxFixedShare * measured_s);
   return fixed + (measured_s - fixed) * ratio;
 }
 
 double MeasuredFit::one_device_s(int batch_size, const Values& at) const {
-  const double least = first_guess_s_ * std::exp(value(Unknown::kCompute, at));
+  const double least = compute_guess_s_ * std::exp(value(Unknown::kCompute, at));
   if (most_batch_ == least_batch_) {
     return batch_size == least_batch_ ? least : seconds_at_batch(least, least_batch_, batch_size);
   }
-  const double most = first_guess_s_ * std::exp(value(Unknown::kComputeOfMore, at));
+  const double most = compute_guess_s_ * std::exp(value(Unknown::kComputeOfMore, at));
   return interpolated_time({least_batch_, least}, {most_batch_, most}, batch_size);
 }
 
@@ -114,10 +114,10 @@ double MeasuredFit::compute_slowdown_of(const MeasuredFigure& figure) const {
   return 1;
 }
 
-void MeasuredFit::put_machine(const Values& at, PredictRequest& request) const {
+void MeasuredFit::set_machine(const Values& at, PredictRequest& request) const {
   cluster::Machine machine;
   machine.network.sharing = cluster::LinkSharing::kHost;
-  machine.device.sharing = device_sharing_;
+  machine.device.sharing = link_sharing_;
   machine.algorithm = job_.cost_table().engine(engine_of(job_.engine, job_.cluster)).algorithm;
   const auto rate = [&](Unknown unknown) {
     return rate_from(kUsualRate * std::exp(value(unknown, at)));
@@ -139,7 +139,7 @@ PredictRequest MeasuredFit::priced(PredictRequest request, const Values& at,
   const double shared =
       std::exp(value(Unknown::kHostShare, at) * std::log2(most_ranks_on_a_host(request)));
   request.samples_per_s = micro_batch / (crowding * shared * one_device_s(micro_batch, at));
-  request.accumulate_of_rate = 1;
+  request.micro_batches_of_measured_rate = 1;
   request.measured.collective =
       plan::picoseconds_of(std::min(kLongestTime, std::abs(value(Unknown::kStart, at))));
   if (value(Unknown::kStart, at) < 0) {
@@ -152,14 +152,14 @@ PredictRequest MeasuredFit::priced(PredictRequest request, const Values& at,
     request.measured.network_share = std::exp(value(Unknown::kNetworkRate, at));
     request.measured.device_share = std::exp(value(Unknown::kDeviceRate, at));
   } else {
-    put_machine(at, request);
+    set_machine(at, request);
   }
   return request;
 }
 
 /// Returns hosts with as many ranks each as in the measured jobs; one host if all of these ran on
 /// one host.
-std::vector<int> MeasuredFit::hosts_like_measured(plan::Rank ranks) const {
+std::vector<int> MeasuredFit::hosts_of_measured_size(plan::Rank ranks) const {
   int ranks_on_fullest_host = 0;
   for (const CheckedFigure& it : checked_) {
     const auto& local = it.figure.ranks_per_host;
@@ -177,9 +177,9 @@ std::vector<int> MeasuredFit::hosts_like_measured(plan::Rank ranks) const {
 
 PredictRequest MeasuredFit::priced(PredictRequest request) const {
   if (request.cluster.hosts.empty()) {
-    request.cluster.hosts = hosts_of(hosts_like_measured(request.ranks), job_.cluster);
+    request.cluster.hosts = hosts_of(hosts_of_measured_size(request.ranks), job_.cluster);
   }
-  const double crowding = request.ranks > 1 ? crowding_ : 1;
+  const double crowding = request.ranks > 1 ? compute_slowdown_ : 1;
   return priced(std::move(request), at_, crowding);
 }
 

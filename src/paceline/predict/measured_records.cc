@@ -59,7 +59,7 @@ void check_one_job(const RunRecord& first, const RunRecord& other) {
 
 /// Returns the samples of all ranks in each step, if a log of another program states them; else an
 /// empty list.
-std::vector<std::int64_t> samples_of_steps(const RunRecord& record) {
+std::vector<std::int64_t> samples_per_step_of(const RunRecord& record) {
   std::vector<std::int64_t> samples;
   for (const records::RankSamples& rank : record.ranks) {
     samples.resize(std::max(samples.size(), rank.examples_of_step.size()));
@@ -93,7 +93,7 @@ std::string unusable_reason(const RunRecord& record) {
   if (std::ranges::all_of(record.ranks, has_no_step)) {
     return "it has no samples";
   }
-  if (!has_plan(record.configuration) && differ(samples_of_steps(record))) {
+  if (!has_plan(record.configuration) && differ(samples_per_step_of(record))) {
     return "its steps have different numbers of samples";
   }
   const bool timed = std::ranges::all_of(record.ranks, [](const records::RankSamples& rank) {
@@ -121,8 +121,10 @@ double phase_of(const RunRecord& record, const char* phase) {
 
 /// Returns the standard error of the median of the steps, as a share of the median.
 double relative_error_of_median(const std::vector<double>& steps) {
-  constexpr double kOfMedian = 1.2533;  // sqrt(pi / 2), for normal samples
-  return steps.size() < 2 ? 0 : kOfMedian * stats::standard_error(steps) / stats::median(steps);
+  constexpr double kMedianErrorFactor = 1.2533;  // sqrt(pi / 2), for normal samples
+  return steps.size() < 2
+             ? 0
+             : kMedianErrorFactor * stats::standard_error(steps) / stats::median(steps);
 }
 
 MeasuredFigure figure_of(const RunRecord& record) {
@@ -138,7 +140,7 @@ MeasuredFigure figure_of(const RunRecord& record) {
     figure.strategy = c.strategy;
     figure.bucket_mb = c.bucket_mb;
     figure.planned_by = record.planned_by;
-  } else if (const auto samples = samples_of_steps(record); !samples.empty()) {
+  } else if (const auto samples = samples_per_step_of(record); !samples.empty()) {
     figure.samples_per_step = samples.front();
     if (figure.batch_size == 0 && samples.front() % c.ranks == 0) {
       figure.batch_size = static_cast<int>(samples.front() / c.ranks);
@@ -216,7 +218,7 @@ void warn_of_left_out_record(const RunRecord& record, const std::string& why,
 
 }  // namespace
 
-MeasuredRecords figures_of(std::span<const RunRecord> records) {
+MeasuredRecords measured_figures_of(std::span<const RunRecord> records) {
   MeasuredRecords out;
   const RunRecord* first = nullptr;
   std::vector<RunsOfCase> cases;
@@ -256,7 +258,7 @@ MeasuredRecords figures_of(std::span<const RunRecord> records) {
   return out;
 }
 
-void put_layer_times(const MeasuredRecords& measured, PredictRequest& job) {
+void set_layer_times(const MeasuredRecords& measured, PredictRequest& job) {
   for (const MeasuredFigure& figure : measured.figures) {
     const auto& by = figure.planned_by;
     if (!job.profile && by && !by->forward_ps.empty()) {

@@ -13,7 +13,7 @@ namespace paceline::predict {
 namespace {
 
 /// A measurement is worth its effort only if the interval shrinks below this share of its width.
-constexpr double kNarrower = 0.95;
+constexpr double kMaxUsefulWidthRatio = 0.95;
 
 /// A number of ranks on which the user could measure.
 struct World {
@@ -70,7 +70,7 @@ double share_of(const StepErrors& errors) { return std::expm1(errors.half_width(
 const NextMeasurement* NextMeasurements::best(bool skip_asked) const {
   const auto found = std::ranges::find_if(candidates, [&](const NextMeasurement& it) {
     return !(skip_asked && it.is_asked) &&
-           (!half_width_now || it.half_width < kNarrower * *half_width_now);
+           (!present_half_width || it.half_width < kMaxUsefulWidthRatio * *present_half_width);
   });
   return found == candidates.end() ? nullptr : &*found;
 }
@@ -79,11 +79,11 @@ NextMeasurements next_measurements(const AdviseRequest& request, const Advice& a
   PredictRequest job = request.job;
   job.strategy = asked.configuration.strategy;
   NextMeasurements next{.strategy = job.strategy,
-                        .half_width_now = asked.bar.share,
+                        .present_half_width = asked.bar.share,
                         .measured = request.fit != nullptr,
                         .candidates = {}};
   if (request.fit) {
-    next.half_width_now = share_of(request.fit->errors_of(job));
+    next.present_half_width = share_of(request.fit->errors_of(job));
   }
   for (const World& world : worlds_of(job.cluster)) {
     if (has_servers(job.strategy) && world.ranks > kMostServers) {

@@ -21,9 +21,10 @@ struct NextMeasurement {
 };
 
 struct NextMeasurements {
-  std::string strategy;                    // strategy of the step that is to be predicted
-  std::optional<double> half_width_now{};  // the same without a further measurement; empty: unknown
-  bool measured = false;                   // whether the job already has measurements
+  std::string strategy;  // strategy of the step that is to be predicted
+  std::optional<double>
+      present_half_width{};  // the same without a further measurement; empty: unknown
+  bool measured = false;     // whether the job already has measurements
   std::vector<NextMeasurement> candidates;  // sorted from the narrowest interval on
 
   /// Returns the first candidate if it makes the interval at least 5 % narrower; else null.  With

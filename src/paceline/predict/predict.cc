@@ -208,7 +208,7 @@ SimulatedJob simulate_bound(const PredictRequest& request, const strategies::Str
 }
 
 /// Simulates the job without communication.
-simulator::Simulator run_alone(Prediction& prediction) {
+simulator::Simulator simulate_without_communication(Prediction& prediction) {
   simulator::Simulator simulator(*prediction.job);
   simulator::Costs free = prediction.costs;
   free.free_communication = true;
@@ -223,7 +223,7 @@ cluster::Group world_of(const plan::PlanInput& input) {
 }
 
 /// Sets the planner's times to those from which a measured run made its plan.
-void put_times(const records::PlannerTimes& by, plan::PlanInput& input) {
+void set_planner_times(const records::PlannerTimes& by, plan::PlanInput& input) {
   const auto line = [&](plan::Pattern pattern) {
     const auto found = by.costs.find(std::string(plan::name_of(pattern)));
     return found == by.costs.end() ? plan::AlphaBetaTime{}
@@ -293,7 +293,7 @@ CostedRequest costed_request(const PredictRequest& request) {
   input.profile = costs.profile;
   input.alpha_beta = alpha_beta_of(costs.machine, costs.software, world_of(input));
   if (request.planned_by) {
-    put_times(*request.planned_by, input);
+    set_planner_times(*request.planned_by, input);
   }
   return costed;
 }
@@ -383,7 +383,7 @@ Prediction predict(const PredictRequest& request, bool with_spans) {
   prediction.times = std::move(times);
   prediction.bound = bound_of(*prediction.job, costs);
   prediction.bar = error_bar_of(request, costs.machine);
-  const simulator::Simulator alone = run_alone(prediction);
+  const simulator::Simulator alone = simulate_without_communication(prediction);
   prediction.record = record_of(*prediction.job, simulator, prediction.times, alone,
                                 case_of(request, costed, *prediction.job));
   name_hosts(request, prediction);

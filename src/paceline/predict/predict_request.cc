@@ -50,7 +50,7 @@ std::string priced_on(const PredictRequest& request) {
     text +=
         fmt::format("; stragglers {} x {}", noise.straggler_probability, noise.straggler_factor);
   }
-  const bool fitted = request.accumulate_of_rate > 0;
+  const bool fitted = request.micro_batches_of_measured_rate > 0;
   if (request.samples_per_s && !fitted) {
     text += fmt::format("; device {} samples/s", *request.samples_per_s);
   }

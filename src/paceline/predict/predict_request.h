@@ -56,7 +56,7 @@ struct PredictRequest {
   std::optional<double> samples_per_s{};
   /// Micro-batches per update when samples_per_s was measured, if that comes from measured figures;
   /// 0: those of the job, `accumulate`.
-  int accumulate_of_rate = 0;
+  int micro_batches_of_measured_rate = 0;
   std::optional<plan::LayerProfile> profile{};  // measured layer times
   std::string profile_device{};                 // device of `profile`; empty: unknown
   std::vector<records::Warning> warnings{};     // about the inputs; copied to the record
@@ -85,7 +85,7 @@ struct PredictRequest {
   simulator::JobCache* jobs = nullptr;
 
   int micro_batches_of_rate() const {
-    return accumulate_of_rate > 0 ? accumulate_of_rate : accumulate;
+    return micro_batches_of_measured_rate > 0 ? micro_batches_of_measured_rate : accumulate;
   }
   const CostTable& cost_table() const { return costs ? *costs : shipped_costs(); }
 };

@@ -59,7 +59,7 @@ plan::AlphaBetaTime delayed_line(plan::AlphaBetaTime line, plan::Picoseconds by)
 }  // namespace
 
 cluster::Machine machine_for(const cluster::Cluster& cluster, const EngineCosts& engine) {
-  cluster::Machine machine = cluster::machine_of(cluster, engine.runs_on());
+  cluster::Machine machine = cluster::machine_of(cluster, engine.fit_engine_name());
   machine.device.bytes_per_s = std::max<std::int64_t>(
       1, std::llround(static_cast<double>(machine.device.bytes_per_s) * engine.device_share));
   const bool tcp = machine.network.latency >= kTcpLatency;
@@ -81,7 +81,7 @@ cluster::Machine machine_for(const cluster::Cluster& cluster, const EngineCosts&
 
 simulator::Costs costs_of(const PredictRequest& request, const EngineCosts& software,
                           const plan::PlanInput& input, std::vector<records::Warning>& warnings) {
-  const std::string& engine = software.runs_on();
+  const std::string& engine = software.fit_engine_name();
   simulator::Costs costs;
   costs.machine = request.machine ? *request.machine : machine_for(request.cluster, software);
   costs.machine.noise = request.noise;

@@ -14,8 +14,8 @@ namespace paceline::predict {
 namespace {
 
 // Largest extended cluster, as a multiple of the described one.
-constexpr plan::Rank kMostTimes = 8;
-constexpr plan::Rank kMostExtended = 4096;  // most ranks of an extended cluster
+constexpr plan::Rank kMaxExtensionFactor = 8;
+constexpr plan::Rank kMaxExtendedRanks = 4096;  // most ranks of an extended cluster
 
 /// Returns why predictions end at the described cluster; empty if larger clusters of such hosts can
 /// be predicted.
@@ -105,7 +105,7 @@ Scaling scaling_of(const AdviseRequest& request, const std::string& strategy) {
                   .end = reason_for_no_larger_cluster(request.job.cluster)};
   plan::Rank most = scaling.described;
   if (scaling.end.empty()) {
-    most = std::max(most, std::min(kMostTimes * most, kMostExtended));
+    most = std::max(most, std::min(kMaxExtensionFactor * most, kMaxExtendedRanks));
   }
   if (has_servers(strategy) && most > kMostServers) {
     most = kMostServers;

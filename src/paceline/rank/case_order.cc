@@ -46,7 +46,7 @@ std::vector<cases::Case> cases_to_train(const cases::Experiment& experiment,
   return cases;
 }
 
-std::vector<cases::Case> in_run_order(std::vector<cases::Case> cases, int run) {
+std::vector<cases::Case> shuffled_for_run(std::vector<cases::Case> cases, int run) {
   if (run == 0) {
     return cases;
   }

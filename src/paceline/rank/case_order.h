@@ -26,6 +26,6 @@ std::vector<cases::Case> cases_to_train(const cases::Experiment& experiment,
 
 /// Shuffles the cases of repetitions from 1 on, in the same order on all ranks, so that no case
 /// always follows the same one.  Discarded cases stay first.
-std::vector<cases::Case> in_run_order(std::vector<cases::Case> cases, int run);
+std::vector<cases::Case> shuffled_for_run(std::vector<cases::Case> cases, int run);
 
 }  // namespace paceline::rank

@@ -21,7 +21,7 @@ namespace {
 using std::chrono::milliseconds;
 
 // The key of the parameter digest in what an adapter reports.  The digest is equal on all ranks.
-constexpr const char* kDigest = "parameters_digest";
+constexpr const char* kDigestKey = "parameters_digest";
 constexpr const char* kPartialEnvironmentKey = "so_far/environment";
 constexpr const char* kEqualParameters = "ranks_hold_equal_parameters";
 
@@ -31,8 +31,8 @@ void merge(const records::RunRecord& part, records::RunRecord& whole) {
     whole.error = part.error;
     whole.status = part.status;
   }
-  const auto digest = part.adapter.find(kDigest);
-  const auto first = whole.adapter.find(kDigest);
+  const auto digest = part.adapter.find(kDigestKey);
+  const auto first = whole.adapter.find(kDigestKey);
   if (digest != part.adapter.end() && first != whole.adapter.end()) {
     const auto held = whole.verified.emplace(kEqualParameters, true).first;
     held->second = held->second && digest->second == first->second;

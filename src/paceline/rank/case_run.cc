@@ -176,7 +176,7 @@ records::RankSamples run_measured_steps(const MeasurementContext& window,
 }
 
 // Stores lookups, spans, memory and losses in `result` after the last measured step.
-void keep_findings(const MeasurementContext& window, RankResult& result) {
+void store_findings(const MeasurementContext& window, RankResult& result) {
   Trainer& trainer = window.trainer;
   result.samples.lookups = trainer.take_lookups();
   if (window.link != nullptr) {
@@ -222,7 +222,7 @@ bool measure_window(const MeasurementContext& window, RankResult& result) {
     window.store.barrier("window", window.group.world);  // the master waits here
   }
   result.coding = codec_costs_of(trainer, trainer.executor().coding_ns() - coded_before);
-  keep_findings(window, result);
+  store_findings(window, result);
   norms.note_last(result);
   result.wire = trainer.wire(c.steps);
   result.verified = verify(trainer, window.group, window.store);

@@ -115,7 +115,7 @@ double table_draw_seconds(const cases::Case& c, int cores) {
   double most = 0;
   double all = 0;
   for (plan::Rank server = 0; server < holders; ++server) {
-    const auto numbers = static_cast<double>(map.rows_of(server) * job->dim);
+    const auto numbers = static_cast<double>(map.row_count_of(server) * job->dim);
     most = std::max(most, numbers / std::max(1, c.threads));
     all += numbers;
   }
@@ -150,7 +150,7 @@ double seconds_of(const cases::Case& c, const Probe& probe, const PlannedCase& p
   const int paired = pairs ? pair_layout(c.steps).total_steps() : 0;
   const int steps = c.warmup + c.steps + paired;
   const int without_communication = paired / 2;
-  return 2 * probe.setup_s + (cases::runs_external_program(c) ? kFrameworkStartSeconds : 0) +
+  return 2 * probe.preparation_s + (cases::runs_external_program(c) ? kFrameworkStartSeconds : 0) +
          (first * probe.first_step_s + (steps - first) * probe.step_s) * threads_per_core +
          (steps - without_communication) * link_seconds_per_step(c, planned);
 }

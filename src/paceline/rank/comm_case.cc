@@ -29,7 +29,7 @@ constexpr auto kDtypes =
                                                                 {"bf16", at::kBFloat16},
                                                                 {"int32", at::kInt}});
 
-constexpr std::int64_t kBlock = 1 << 20;  // elements that are filled or checked at once
+constexpr std::int64_t kBlockElements = 1 << 20;  // elements that are filled or checked at once
 
 at::ScalarType type_of(std::string_view name) {
   for (const auto& [word, type] : kDtypes) {
@@ -89,8 +89,8 @@ class Operation {
   // Performs the operation once more on values with a known result, and returns the number of wrong
   // elements in its result.
   std::int64_t count_wrong() {
-    for (std::int64_t begin = 0; begin < in_.numel(); begin += kBlock) {
-      auto part = in_.narrow(0, begin, std::min(kBlock, in_.numel() - begin));
+    for (std::int64_t begin = 0; begin < in_.numel(); begin += kBlockElements) {
+      auto part = in_.narrow(0, begin, std::min(kBlockElements, in_.numel() - begin));
       part.copy_(values_of(channel_.rank(), indices(begin, part.numel())));
     }
     if (out_.data_ptr() != in_.data_ptr()) {
@@ -98,8 +98,8 @@ class Operation {
     }
     perform();
     std::int64_t wrong = 0;
-    for (std::int64_t begin = 0; begin < out_.numel(); begin += kBlock) {
-      const auto part = out_.narrow(0, begin, std::min(kBlock, out_.numel() - begin));
+    for (std::int64_t begin = 0; begin < out_.numel(); begin += kBlockElements) {
+      const auto part = out_.narrow(0, begin, std::min(kBlockElements, out_.numel() - begin));
       wrong += part.to(at::kLong).ne(expected(begin, part.numel())).sum().item<std::int64_t>();
     }
     return wrong;

@@ -34,7 +34,7 @@ HostCores host_cores(const engines::World& world, launch::PrefixStore& store) {
           .apart = ranks > 1 && one_by_one == together.size()};
 }
 
-int threads_to_pin(std::span<const cases::Case> cases) {
+int max_threads_of_cases(std::span<const cases::Case> cases) {
   int threads = 1;
   for (const cases::Case& c : cases) {
     threads = std::max(threads, c.device == "cpu" && !cases::starts_its_ranks(c)

@@ -28,7 +28,7 @@ HostCores host_cores(const engines::World& world, launch::PrefixStore& store);
 /// Returns the largest number of threads that a rank uses in any CPU case.  Returns so large a
 /// number that nothing is pinned if a case runs on a GPU (its host threads need room) or if its
 /// command starts ranks itself (they need all cores).
-int threads_to_pin(std::span<const cases::Case> cases);
+int max_threads_of_cases(std::span<const cases::Case> cases);
 
 /// Pins this rank to its own cores until destruction.  Local rank r of this host gets the r-th
 /// group of `threads` cores that the process may use, so a case of one rank has as many cores as a

@@ -154,7 +154,7 @@ networks::NetworkOptions network_options(const cases::Case& c) {
     options.bags = static_cast<int>(std::max(plan::Elements{2}, job->bags.most_bags()));
     options.bag_width = static_cast<int>(job->width());
     options.bag_tables = job->tables;
-    options.one_relu = c.as_original;
+    options.has_one_relu = c.as_original;
   }
   return options;
 }

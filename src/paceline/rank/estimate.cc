@@ -132,7 +132,7 @@ class Estimator {
         accepted.push_back(c);
         continue;
       }
-      if (!options_.goes_on) {
+      if (!options_.continues_without_rejected) {
         found_.rejection = why;
         return found_;
       }
@@ -207,12 +207,12 @@ class Estimator {
 }  // namespace
 
 std::string network_key(const cases::Case& c) {
-  const std::string network =
-      cases::key_in(c, {cases::Part::kNetwork, &cases::Case::batch_size, &cases::Case::device,
-                        &cases::Case::optimizer, &cases::Case::accumulate, &cases::Case::threads,
-                        &cases::Case::replay, &cases::Case::stretch,
-                        // The width of the dense network follows from the tables.
-                        &cases::Case::servers, &cases::Case::embeddings});
+  const std::string network = cases::key_of_fields(
+      c, {cases::Part::kNetwork, &cases::Case::batch_size, &cases::Case::device,
+          &cases::Case::optimizer, &cases::Case::accumulate, &cases::Case::threads,
+          &cases::Case::replay, &cases::Case::stretch,
+          // The width of the dense network follows from the tables.
+          &cases::Case::servers, &cases::Case::embeddings});
   // The embedding dimension is also part of the key for a network without tables, such as the dense
   // network alone.
   return fmt::format("{} embedding_dim={}", network, c.embedding_dim);

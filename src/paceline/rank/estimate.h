@@ -39,7 +39,8 @@ struct EstimateOptions {
   const cases::Settings& settings;
   int cores = 1;                     // usable by all ranks of this host together
   ProgressLine* progress = nullptr;  // shows which network is being probed
-  bool goes_on = false;              // whether the job runs its other cases if some are rejected
+  bool continues_without_rejected =
+      false;  // whether the job runs its other cases if some are rejected
 };
 
 /// Estimates the time and memory of `cases`, which holds each case as often as it will run, from a

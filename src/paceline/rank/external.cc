@@ -125,7 +125,7 @@ class ExternalExecution {
       }
       if (said.at("done") != done_) {
         done_ = said.at("done");
-        context_.heartbeat.beat(done_, cases::performer_of(configuration_));
+        context_.heartbeat.beat(done_, cases::runner_name_of(configuration_));
       }
     }
     throw ExternalProgramError(

@@ -45,9 +45,9 @@ std::string layer_times_key(const cases::Case& c, const std::string& placement) 
 std::string collective_times_key(const cases::Case& c, const std::string& placement) {
   return fmt::format(
       "collectives {} {}",
-      cases::key_in(c, {cases::Part::kNetwork, &cases::Case::engine, &cases::Case::device,
-                        &cases::Case::replay, &cases::Case::servers, &cases::Case::embedding_dim,
-                        &cases::Case::threads}),
+      cases::key_of_fields(c, {cases::Part::kNetwork, &cases::Case::engine, &cases::Case::device,
+                               &cases::Case::replay, &cases::Case::servers,
+                               &cases::Case::embedding_dim, &cases::Case::threads}),
       placement);
 }
 
@@ -95,8 +95,8 @@ std::string KnownTimes::placement(int ranks) const {
   return text;
 }
 
-void KnownTimes::say(const std::string& sentence) {
-  if (said_.insert(sentence).second) {
+void KnownTimes::print_once(const std::string& sentence) {
+  if (printed_sentences_.insert(sentence).second) {
     fmt::print(stderr, "{}\n", sentence);
   }
 }
@@ -104,7 +104,7 @@ void KnownTimes::say(const std::string& sentence) {
 std::optional<plan::AlphaBeta> KnownTimes::fits_for(const cases::Case& c) {
   const auto hosts = std::span(world_.hosts).first(static_cast<std::size_t>(c.ranks));
   if (c.dtype == "bf16") {
-    say(
+    print_once(
         fmt::format("the fits of {} are of fp32, and the gradients are bf16; their times are "
                     "measured before the run",
                     file_));
@@ -120,10 +120,10 @@ std::optional<plan::AlphaBeta> KnownTimes::fits_for(const cases::Case& c) {
        .ranks_per_host = ranks_per_host<std::string>(hosts)},
       file_);
   if (!times.missing.empty()) {
-    say(fmt::format("{}; they are measured before the run", times.missing));
+    print_once(fmt::format("{}; they are measured before the run", times.missing));
     return std::nullopt;
   }
-  say(fmt::format("times of collectives: {}", times.model.origin));
+  print_once(fmt::format("times of collectives: {}", times.model.origin));
   return std::move(times.model);
 }
 

@@ -54,13 +54,13 @@ class KnownTimes {
   PlanTimes known(const cases::Case& configuration);
   std::optional<plan::AlphaBeta> fits_for(const cases::Case& configuration);
   std::string placement(int ranks) const;
-  void say(const std::string& sentence);
+  void print_once(const std::string& sentence);
 
   const engines::World& world_;
   std::string file_;
   std::optional<cluster::Cluster> cluster_;  // set on rank 0 only
   std::map<std::string, PlanTimes> kept_;    // keys: layer_times_key() and collective_times_key()
-  std::set<std::string> said_;
+  std::set<std::string> printed_sentences_;
 };
 
 }  // namespace paceline::rank

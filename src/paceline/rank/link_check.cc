@@ -32,7 +32,7 @@ struct Interval {
 };
 
 // Returns the total time that the intervals cover; time in several of them counts once.
-std::int64_t covered_ns(std::vector<Interval> intervals) {
+std::int64_t union_length_ns(std::vector<Interval> intervals) {
   std::ranges::sort(intervals, {}, &Interval::begin);
   std::int64_t total = 0;
   auto end = std::numeric_limits<std::int64_t>::min();
@@ -94,7 +94,7 @@ records::LinkCheck check_link(const std::vector<std::vector<engines::LinkedOpera
       overdue.push_back({ends.modelled_ns, ends.engine_ns});
     }
   }
-  check.overdue_ns = by_stretch(covered_ns(std::move(overdue)));
+  check.overdue_ns = by_stretch(union_length_ns(std::move(overdue)));
   return check;
 }
 

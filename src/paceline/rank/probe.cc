@@ -28,7 +28,7 @@ Probe probe(const engines::World& world, const cases::Case& configuration,
   const RankGroup group =
       make_rank_group(world, configuration, *engine, options.name, options.interface);
   Trainer trainer(configuration, group, {.dispatcher = {.timeout = options.limits.timeout}});
-  Probe probe{.setup_s = seconds(setup)};
+  Probe probe{.preparation_s = seconds(setup)};
   const auto step = [&] {
     const Stopwatch watch;
     trainer.step();

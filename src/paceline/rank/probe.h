@@ -10,7 +10,7 @@ namespace paceline::rank {
 
 /// The measured time and memory of a case's network on one rank that is alone on its host.
 struct Probe {
-  double setup_s = 0;
+  double preparation_s = 0;
   /// The cold step, in which memory is first touched and kernels are chosen.
   double first_step_s = 0;
   double step_s = 0;              // time of the second step, or of the first if that took long

@@ -9,7 +9,7 @@ namespace paceline::rank {
 
 std::optional<std::string> Rejection::of(const std::string& key,
                                          const std::function<void()>& run_case) {
-  key_ = goes_on_ ? key : "";
+  key_ = continues_without_rejected_ ? key : "";
   std::optional<std::string> why;
   try {
     run_case();

@@ -15,10 +15,10 @@ namespace paceline::rank {
 /// The other ranks see the rejection in the store, and reject the case too.
 class Rejection {
  public:
-  /// Unless `goes_on`, a rejection ends the job: there is no other case, or a parent process starts
-  /// the other cases in new ranks.
-  Rejection(std::shared_ptr<launch::KeyValueStore> store, bool goes_on)
-      : store_(std::move(store)), goes_on_(goes_on) {}
+  /// Unless `continues_without_rejected`, a rejection ends the job: there is no other case, or a
+  /// parent process starts the other cases in new ranks.
+  Rejection(std::shared_ptr<launch::KeyValueStore> store, bool continues_without_rejected)
+      : store_(std::move(store)), continues_without_rejected_(continues_without_rejected) {}
 
   /// Runs `run_case`.  Returns why a rank rejects the case, if one does: the first UsageError
   /// before accept() on this rank or another.  `key` of the store belongs to the case, and all
@@ -36,7 +36,7 @@ class Rejection {
 
  private:
   std::shared_ptr<launch::KeyValueStore> store_;
-  bool goes_on_;
+  bool continues_without_rejected_;
   std::string key_;  // key of the case that may be rejected; empty: there is none
 };
 

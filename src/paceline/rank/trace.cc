@@ -36,7 +36,7 @@ records::Span span_of(const execution::OpSpan& op, const plan::Op& what,
   const records::Activity activity = activity_of(op, what);
   records::SpanArgs args{.step = op.ref.step};
   if (activity == records::Activity::kTransfer) {
-    args.bytes = plan::bytes_on_credit(setup, what);
+    args.bytes = plan::credit_bytes_of(setup, what);
   }
   records::Span span = records::make_span(activity, plan::describe(what, model, setup), args);
   span.duration_ns = op.end_ns - op.start_ns;

@@ -213,12 +213,12 @@ engines::Ledger Trainer::counted() const {
 }
 
 records::WireBytes Trainer::wire(int steps) const {
-  return wire_of({.first = configuration_.warmup,
-                  .steps = steps,
-                  .rank = input_.rank,
-                  .setup = setup(),
-                  .plan_of = std::bind_front(&Trainer::plan_of, this)},
-                 counted());
+  return wire_bytes_of({.first = configuration_.warmup,
+                        .steps = steps,
+                        .rank = input_.rank,
+                        .setup = setup(),
+                        .plan_of = std::bind_front(&Trainer::plan_of, this)},
+                       counted());
 }
 
 std::vector<engines::CollectiveSpan> Trainer::take_transfers() {

@@ -63,7 +63,7 @@ std::function<void(const at::Tensor& slot)> normal_gradient_writer(at::ScalarTyp
 }
 
 // Returns the time limit of a replay, in which everything takes `stretch` times as long.
-std::chrono::nanoseconds stretched(std::chrono::nanoseconds limit, double stretch) {
+std::chrono::nanoseconds scaled_time_limit(std::chrono::nanoseconds limit, double stretch) {
   return limit == execution::Deadlines::kNoLimit
              ? limit
              : std::chrono::nanoseconds(
@@ -82,7 +82,7 @@ std::unique_ptr<engines::Channel> Trainer::connect_to(const plan::Communicator& 
 
 std::unique_ptr<engines::Channel> Trainer::connect_to(const plan::Communicator& group,
                                                       engines::Engine& engine, at::Device device) {
-  const auto me = group.members.place_of(ranks_.rank);
+  const auto me = group.members.index_of_rank(ranks_.rank);
   if (!me) {
     return nullptr;
   }
@@ -132,10 +132,10 @@ void Trainer::connect() {
     require_agreement(*channels_.back(), group, digests[by_id.data.size() - 1], ranks_.device,
                       ranks_.peers);
   }
-  const auto has_performer = [&](plan::Variant variant) {
-    return plan::has_performer(planner_->plan(input_, setup(), variant));
+  const auto has_ops_of_other_owners = [&](plan::Variant variant) {
+    return plan::has_ops_of_other_owners(planner_->plan(input_, setup(), variant));
   };
-  if (std::ranges::any_of(plan::variants_of(*planner_, input_), has_performer)) {
+  if (std::ranges::any_of(plan::variants_of(*planner_, input_), has_ops_of_other_owners)) {
     make_reducer();
   }
   make_executor(std::move(by_id));
@@ -160,8 +160,8 @@ void Trainer::make_reducer() {
 void Trainer::make_executor(runtime::Channels by_id) {
   const double stretch = replay_ == nullptr ? 1 : configuration_.stretch;
   execution::Dispatcher::Options dispatcher = options_.dispatcher;
-  dispatcher.timeout = stretched(dispatcher.timeout, stretch);
-  dispatcher.training_timeout = stretched(dispatcher.training_timeout, stretch);
+  dispatcher.timeout = scaled_time_limit(dispatcher.timeout, stretch);
+  dispatcher.training_timeout = scaled_time_limit(dispatcher.training_timeout, stretch);
   dispatcher.spare_core = replay_ != nullptr || has_spare_core();
   executor_ = std::make_unique<runtime::Executor>(
       runtime::Executor::Parts{

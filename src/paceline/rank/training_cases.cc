@@ -40,9 +40,9 @@ class TrainingCases final : public Workload {
                        {.settings = settings_,
                         .cores = session_.cores,
                         .progress = &session_.progress,
-                        .goes_on = !job_.is_only_case});
+                        .continues_without_rejected = !job_.is_only_case});
     times_.emplace(world_, settings_.cluster);
-    todo_ = in_run_order(cases_to_do(job_.experiment, completed, job_.run), job_.run);
+    todo_ = shuffled_for_run(cases_to_do(job_.experiment, completed, job_.run), job_.run);
     return todo_.size();
   }
 
@@ -70,7 +70,7 @@ class TrainingCases final : public Workload {
       };
       const auto why = session_.rejection.of(prefix + "rejected", [&] {
         const std::int64_t started_ns = is_external(c)
-                                            ? perform_outside(c, store, index, prefix, progress)
+                                            ? run_external_case(c, store, index, prefix, progress)
                                             : train(c, store, index, progress);
         session_.progress.clear();
         if (session_.is_rank_0()) {
@@ -133,8 +133,9 @@ class TrainingCases final : public Workload {
     samples.local_rank = world_.self.local_rank;
   }
 
-  std::int64_t perform_outside(const cases::Case& c, launch::PrefixStore& store, std::size_t index,
-                               const std::string& prefix, const Progress& progress) {
+  std::int64_t run_external_case(const cases::Case& c, launch::PrefixStore& store,
+                                 std::size_t index, const std::string& prefix,
+                                 const Progress& progress) {
     // The program of an external case has its own deadline, so this thread does not count as hung
     // while it waits.
     const launch::Heartbeat::Hold hold(session_.context.heartbeat,

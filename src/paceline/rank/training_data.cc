@@ -71,7 +71,7 @@ void TrainingData::deal(int ranks, int rank) {
       all.insert(all.end(), shard.begin(), shard.end());
     }
     set_.test = set_.train.take(all);
-    least_loss_ = networks::least_squares_loss(set_.test);
+    least_squares_loss_ = networks::least_squares_loss(set_.test);
   }
 }
 

@@ -39,7 +39,7 @@ class TrainingData {
   const networks::Samples& test() const { return set_.test; }
 
   /// Returns the least mean loss that a regression can have on all dealt samples; 0 for other data.
-  double least_squares_loss() const { return least_loss_; }
+  double least_squares_loss() const { return least_squares_loss_; }
 
   /// Returns samples as a batch for the network.
   networks::Batch batch_of(const networks::Samples& samples) const;
@@ -51,7 +51,7 @@ class TrainingData {
   networks::DataSet set_;
   networks::Samples own_;
   std::optional<networks::BatchOrder> order_;
-  double least_loss_ = 0;
+  double least_squares_loss_ = 0;
 };
 
 /// Evaluates a network on test samples.  It uses a copy, because the network that trains has gates

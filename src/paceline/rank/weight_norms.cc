@@ -16,7 +16,7 @@ namespace paceline::rank {
 namespace {
 
 // Largest number of elements that are sampled of a parameter.
-constexpr std::int64_t kSample = 1 << 14;
+constexpr std::int64_t kMaxSampledElements = 1 << 14;
 
 bool matches_one_rank_training(const Trainer& trainer) {
   const cases::Case& c = trainer.configuration();
@@ -33,8 +33,8 @@ std::vector<at::Tensor> sampled_weights(const Trainer& trainer) {
   std::vector<at::Tensor> sample;
   for (const at::Tensor& parameter : trainer.network().parameters()) {
     if (parameter.dim() > 1) {
-      const std::int64_t stride =
-          std::max<std::int64_t>(1, (parameter.numel() + kSample - 1) / kSample);
+      const std::int64_t stride = std::max<std::int64_t>(
+          1, (parameter.numel() + kMaxSampledElements - 1) / kMaxSampledElements);
       sample.push_back(parameter.detach()
                            .reshape({-1})
                            .slice(0, 0, parameter.numel(), stride)

@@ -10,7 +10,7 @@ namespace paceline::rank {
 namespace {
 
 /// Returns the text in a line `name = 'text'` of version.py.
-std::string assigned(const std::string& python, const std::string& name) {
+std::string assigned_text(const std::string& python, const std::string& name) {
   for (const std::string& line : split_lines(python)) {
     if (!line.starts_with(name + " =") && !line.starts_with(name + ":")) {
       continue;
@@ -33,8 +33,8 @@ TorchWheelVersions wheel() {
                            .folder = loaded_torch()};
   if (!wheel.folder.empty()) {
     const std::string python = read_text_if_readable(wheel.folder + "/version.py").value_or("");
-    wheel.version = assigned(python, "__version__");
-    wheel.git = assigned(python, "git_version");
+    wheel.version = assigned_text(python, "__version__");
+    wheel.git = assigned_text(python, "git_version");
   }
   return wheel;
 }

@@ -66,7 +66,7 @@ void run_window(TimedJob& job, const WindowOptions& options, records::RankSample
 // The number of steps at the start of each run that are not counted.  The ranks begin a run at
 // slightly different times.  The second step waits for the last rank, because operations of the
 // first step are due at its gates.
-constexpr int kUncounted = 2;
+constexpr int kUncountedSteps = 2;
 
 /// Consecutive blocks that all have communication or all have none, and run without a break.
 struct BlockRun {
@@ -100,7 +100,7 @@ std::vector<std::int64_t> step_times(TimedJob& job, const BlockRun& run,
       job.drain();
     }
   };
-  for (int k = 0; k < kUncounted; ++k) {
+  for (int k = 0; k < kUncountedSteps; ++k) {
     step();
   }
   job.mark();
@@ -168,12 +168,12 @@ records::RankSamples measure(TimedJob& job, const WindowOptions& options) {
 
 int PairLayout::total_steps() const {
   const auto runs = static_cast<int>(runs_of(*this).size());
-  return kColdSteps + 2 * pairs * block_steps + kUncounted * runs;
+  return kColdSteps + 2 * pairs * block_steps + kUncountedSteps * runs;
 }
 
 PairLayout pair_layout(int steps) {
   PairLayout layout{.block_steps = std::clamp(steps / 20, 1, 5)};
-  const int two_pairs = 4 * layout.block_steps + 2 * kUncounted;
+  const int two_pairs = 4 * layout.block_steps + 2 * kUncountedSteps;
   layout.pairs = 2 * std::max(1, (steps + two_pairs - 1) / two_pairs);
   return layout;
 }

@@ -34,7 +34,7 @@ std::optional<std::int64_t> planned_per_step(const Window& window) {
   for (int step = window.first; step < window.first + window.steps; ++step) {
     const plan::CommPlan& plan = window.plan_of(step);
     const bool is_new = step == 0 || &window.plan_of(step - 1) != &plan;
-    if (is_new && plan::has_performer(plan)) {
+    if (is_new && plan::has_ops_of_other_owners(plan)) {
       return std::nullopt;
     }
     const auto [bytes, fresh] = bytes_of.emplace(&plan, 0);
@@ -66,7 +66,7 @@ bool communicates(const plan::Planner& planner, const plan::PlanInput& input, in
   return false;
 }
 
-records::WireBytes wire_of(const Window& window, const engines::Ledger& booked) {
+records::WireBytes wire_bytes_of(const Window& window, const engines::Ledger& booked) {
   records::WireBytes wire;
   for (const auto& [pattern, bytes] : booked.bytes) {
     wire.by_pattern[pattern] = bytes / window.steps;

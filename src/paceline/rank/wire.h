@@ -26,7 +26,7 @@ bool communicates(const plan::Planner& planner, const plan::PlanInput& input, in
 /// Returns the wire bytes per step of the steps in `window`.  The measured bytes come from
 /// `booked`, which counts what the engine sent in all these steps.  The planned bytes are absent if
 /// message lengths are not known to the plan.
-records::WireBytes wire_of(const Window& window, const engines::Ledger& booked);
+records::WireBytes wire_bytes_of(const Window& window, const engines::Ledger& booked);
 
 /// Returns a warning that the number of measured steps is no multiple of the period of the plans'
 /// steps; nothing if it is.  The warning's code is records::kLacksExchange if the measured steps

@@ -82,16 +82,16 @@ WrittenOnly<Make> written_only(Make make) {
   return {make};
 }
 
-/// A field whose key is omitted if its value is `usual`, which for an optional is none.  A missing
-/// key, as in older records, means `usual`.
+/// A field whose key is omitted if its value is `default_value`, which for an optional is none.  A
+/// missing key, as in older records, means `default_value`.
 template <class T>
 struct OmittedIf {
   T& value;
-  std::remove_const_t<T> usual;
+  std::remove_const_t<T> default_value;
 };
 template <class T>
-OmittedIf<T> omitted_if(const std::remove_const_t<T>& usual, T& value) {
-  return {value, usual};
+OmittedIf<T> omitted_if(const std::remove_const_t<T>& default_value, T& value) {
+  return {value, default_value};
 }
 
 /// A field that older records have under the key `before`.

@@ -11,20 +11,20 @@ namespace paceline::records::detail {
 
 /// Matches the type `U`, which is const while a record is written and not const while it is read.
 template <class T, class U>
-concept Is = std::same_as<std::remove_const_t<T>, U>;
+concept MaybeConst = std::same_as<std::remove_const_t<T>, U>;
 
 // Note [One list of keys]
 // Writing and reading a record visit the same lists below, so that a field is in both or in
 // neither.  `docs/record.schema.json` is checked against what is written.  The fields of a
 // configuration are rows of case/field_table.cc.
 
-void visit_fields(auto& visit, Is<HostEnvironment> auto& h) {
+void visit_fields(auto& visit, MaybeConst<HostEnvironment> auto& h) {
   visit("host", h.host);
   visit("facts", h.facts);
   visit("topology", or_null(h.topology));
 }
 
-void visit_fields(auto& visit, Is<Environment> auto& e) {
+void visit_fields(auto& visit, MaybeConst<Environment> auto& e) {
   visit("paceline_version", or_null(e.paceline_version));
   visit("git_hash", or_null(e.git_hash));
   visit("compiler", or_null(e.compiler));
@@ -37,7 +37,7 @@ void visit_fields(auto& visit, Is<Environment> auto& e) {
   visit("hosts", e.hosts);
 }
 
-void visit_fields(auto& visit, Is<Evaluation> auto& e) {
+void visit_fields(auto& visit, MaybeConst<Evaluation> auto& e) {
   visit("step", e.step);
   visit("trained_ns", e.trained_ns);
   visit("sent_bytes", e.sent_bytes);
@@ -45,7 +45,7 @@ void visit_fields(auto& visit, Is<Evaluation> auto& e) {
   visit("accuracy", e.accuracy);
 }
 
-void visit_fields(auto& visit, Is<LookupCounts> auto& l) {
+void visit_fields(auto& visit, MaybeConst<LookupCounts> auto& l) {
   visit("rows", l.rows);
   visit("distinct_rows_by_server", l.distinct);
   visit("id_bytes", l.id_bytes);
@@ -53,7 +53,7 @@ void visit_fields(auto& visit, Is<LookupCounts> auto& l) {
   visit("gradient_bytes", l.gradient_bytes);
 }
 
-void visit_fields(auto& visit, Is<RankSamples> auto& r) {
+void visit_fields(auto& visit, MaybeConst<RankSamples> auto& r) {
   visit("rank", r.rank);
   visit("host", or_null(r.host));
   visit("local_rank", r.local_rank);
@@ -72,20 +72,20 @@ void visit_fields(auto& visit, Is<RankSamples> auto& r) {
   visit("lookups", omitted_if({}, r.lookups));
 }
 
-void visit_fields(auto& visit, Is<WireBytes> auto& w) {
+void visit_fields(auto& visit, MaybeConst<WireBytes> auto& w) {
   visit("measured_bytes_per_step", w.measured_per_step);
   visit("planned_bytes_per_step", w.planned_per_step);
   visit("bytes_by_pattern", w.by_pattern);
   visit("calls_per_step", w.calls_per_step);
 }
 
-void visit_fields(auto& visit, Is<CostPiece> auto& c) {
+void visit_fields(auto& visit, MaybeConst<CostPiece> auto& c) {
   visit("from_bytes", c.from_bytes);
   visit("alpha_s", c.alpha_s);
   visit("beta_s_per_byte", c.beta_s_per_byte);
 }
 
-void visit_fields(auto& visit, Is<PlannerTimes> auto& p) {
+void visit_fields(auto& visit, MaybeConst<PlannerTimes> auto& p) {
   visit("profile_origin", p.profile_origin);
   visit("forward_ps", p.forward_ps);
   visit("backward_ps", p.backward_ps);
@@ -94,7 +94,7 @@ void visit_fields(auto& visit, Is<PlannerTimes> auto& p) {
   visit("remark", p.remark);
 }
 
-void visit_fields(auto& visit, Is<LinkCheck> auto& l) {
+void visit_fields(auto& visit, MaybeConst<LinkCheck> auto& l) {
   visit("operations", l.operations);
   visit("late_operations", l.late);
   visit("slack_ns", any_sign(l.slack_ns));
@@ -102,14 +102,14 @@ void visit_fields(auto& visit, Is<LinkCheck> auto& l) {
   visit("window_ns", omitted_if({}, l.window_ns));
 }
 
-void visit_fields(auto& visit, Is<CodingCost> auto& c) {
+void visit_fields(auto& visit, MaybeConst<CodingCost> auto& c) {
   visit("ns_per_step", c.ns_per_step);
   visit("plain_bytes_per_step", c.plain_bytes_per_step);
 }
 
-void visit_fields(auto& visit, Is<Training> auto& t) { visit("last_loss", t.last_loss); }
+void visit_fields(auto& visit, MaybeConst<Training> auto& t) { visit("last_loss", t.last_loss); }
 
-void visit_fields(auto& visit, Is<StepBound> auto& b) {
+void visit_fields(auto& visit, MaybeConst<StepBound> auto& b) {
   visit("step_ns", b.step_ns);
   visit("compute_ns", b.compute_ns);
   visit("wire_ns", b.wire_ns);
@@ -118,7 +118,7 @@ void visit_fields(auto& visit, Is<StepBound> auto& b) {
   visit("algorithm", or_null(b.algorithm));
 }
 
-void visit_fields(auto& visit, Is<ErrorBar> auto& e) {
+void visit_fields(auto& visit, MaybeConst<ErrorBar> auto& e) {
   visit("share", e.share);
   visit("low_ns", e.low_ns);
   visit("high_ns", e.high_ns);
@@ -130,20 +130,20 @@ void visit_fields(auto& visit, Is<ErrorBar> auto& e) {
   visit("why", or_null(e.why));
 }
 
-void visit_fields(auto& visit, Is<PredictionDetails> auto& p) {
+void visit_fields(auto& visit, MaybeConst<PredictionDetails> auto& p) {
   visit("training_ranks", positive(p.training_ranks));
   visit("bound", p.bound);
   visit("error_bar", p.error_bar);
 }
 
-void visit_fields(auto& visit, Is<Warning> auto& w) {
+void visit_fields(auto& visit, MaybeConst<Warning> auto& w) {
   visit("code", w.code);
   visit("seen", w.seen);
   visit("why", w.why);
   visit("advice", w.advice);
 }
 
-void visit_fields(auto& visit, Is<RunRecord> auto& r) {
+void visit_fields(auto& visit, MaybeConst<RunRecord> auto& r) {
   visit("version", positive(r.version));
   visit("source", r.source);
   visit("experiment", r.experiment);
@@ -166,12 +166,12 @@ void visit_fields(auto& visit, Is<RunRecord> auto& r) {
   visit("consensus_distance", omitted_if({}, r.consensus_distance));
 }
 
-void visit_fields(auto& visit, Is<InPlace> auto& p) {
+void visit_fields(auto& visit, MaybeConst<InPlace> auto& p) {
   visit("iteration_ns", p.iteration_ns);
   visit("wrong_elements", p.wrong_elements);
 }
 
-void visit_fields(auto& visit, Is<CommRecord> auto& r) {
+void visit_fields(auto& visit, MaybeConst<CommRecord> auto& r) {
   visit("kind", written_only([] { return "comm"; }));
   visit("version", written_only([] { return CommRecord::kVersion; }));
   visit("started_at", or_null(r.started_at));

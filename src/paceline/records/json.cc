@@ -34,7 +34,7 @@ struct Encoder {
   }
   template <class T>
   void operator()(const char* key, detail::OmittedIf<T> field) {
-    if (field.value != field.usual) {
+    if (field.value != field.default_value) {
       out[key] = encode(field.value);
     }
   }

@@ -58,7 +58,7 @@ struct Decoder {
   }
   template <class T>
   void operator()(const char* key, detail::OmittedIf<T> field) {
-    field.value = field.usual;
+    field.value = field.default_value;
     const auto place = find(key);
     if constexpr (Traits<T>::kOptional) {
       if (place) {

@@ -20,7 +20,7 @@ struct StepBound {
   bool crosses_step = false;  // communication of a step may overlap the next step
   std::string algorithm{};    // empty: there is no collective of several ranks
 
-  std::int64_t best_ns() const { return sharper_ns.value_or(step_ns); }
+  std::int64_t tightest_ns() const { return sharper_ns.value_or(step_ns); }
 
   bool operator==(const StepBound&) const = default;
 };

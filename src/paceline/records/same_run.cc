@@ -15,7 +15,7 @@ bool has_samples(const RunRecord& record) {
                              [](const RankSamples& rank) { return !rank.step_ns.empty(); });
 }
 
-bool ran_here(const RunRecord& record) {
+bool ran_in_paceline(const RunRecord& record) {
   return record.source != Source::kImported && record.source != Source::kPredicted;
 }
 
@@ -64,7 +64,7 @@ std::vector<std::size_t> distinct_runs(std::span<const RunRecord> records,
     if (!counts[i]) {
       continue;
     }
-    if (ran_here(record)) {
+    if (ran_in_paceline(record)) {
       const auto [last, is_new] = last_of.try_emplace(
           {file_of.empty() ? 0 : file_of[i], record.source, record.experiment,
            record.configuration.key(), record.run, fact_of(record.adapter, kRunOfCommand)},

@@ -24,7 +24,7 @@ namespace {
 
 // The first characters of a line of each RecordKind, by which an incomplete record is told from
 // other text.
-constexpr std::array<std::string_view, 2> kBegins{R"({"version":)", R"({"kind":"comm")"};
+constexpr std::array<std::string_view, 2> kRecordPrefixes{R"({"version":)", R"({"kind":"comm")"};
 
 std::string errno_text() { return std::strerror(errno); }
 
@@ -52,14 +52,14 @@ FileTail read_tail(const std::string& path) {
 }
 
 bool begins_like_a_record(std::string_view line) {
-  return std::ranges::any_of(kBegins, [&](std::string_view begin) {
+  return std::ranges::any_of(kRecordPrefixes, [&](std::string_view begin) {
     return line.starts_with(begin.substr(0, line.size()));
   });
 }
 
 bool is_record(std::string_view line) {
   try {
-    if (line.starts_with(kBegins.back())) {
+    if (line.starts_with(kRecordPrefixes.back())) {
       comm_record_from_line(line);
     } else {
       from_line(line);
@@ -71,7 +71,8 @@ bool is_record(std::string_view line) {
 }
 
 void require_kind(std::optional<RecordKind> kind, std::string_view line, const std::string& path) {
-  if (kind && !line.empty() && !line.starts_with(kBegins.at(static_cast<std::size_t>(*kind)))) {
+  if (kind && !line.empty() &&
+      !line.starts_with(kRecordPrefixes.at(static_cast<std::size_t>(*kind)))) {
     throw UsageError(
         fmt::format("--records {}: holds other records than those of {}; name another file", path,
                     *kind == RecordKind::kRuns ? "runs" : "operations"));

@@ -71,7 +71,7 @@ std::string median_text(const std::vector<double>& values, double factor, const 
                         double most = std::numeric_limits<double>::infinity()) {
   const auto estimate = median_over(values);
   if (!estimate) {
-    return values.empty() ? std::string(kMissing) : "not finite";
+    return values.empty() ? std::string(kMissingValueText) : "not finite";
   }
   const auto shown = [&](double value) {
     return fmt::format(fmt::runtime(format), value * factor);
@@ -134,7 +134,7 @@ std::vector<std::string> names_of(const std::vector<CaseRuns>& cases) {
   std::vector<std::string> names = short_strategies(configurations);
   for (std::size_t i = 0; i < cases.size(); ++i) {
     const cases::Case& c = *configurations[i];
-    names[i] = has_own_label(c) && namesakes[c.label] == 1 ? c.label : names[i];
+    names[i] = has_user_label(c) && namesakes[c.label] == 1 ? c.label : names[i];
   }
   return names;
 }
@@ -297,7 +297,7 @@ ResultColumns<TrainingCurve> accuracy_columns(const TrainingCurves& curves) {
   all.add({"accuracy %", "at the end"})
       .cell(median(&TrainingResults::accuracies, 100, "{:.1f}", 1));
   all.add({"reached", "to the target"}).cell([target = curves.target](const TrainingCurve& one) {
-    return target == 0 ? std::string(kMissing)
+    return target == 0 ? std::string(kMissingValueText)
                        : fmt::format("{} of {}", one.reached.steps.size(), one.runs);
   });
   all.add({"steps", "to the target"})
@@ -309,7 +309,8 @@ ResultColumns<TrainingCurve> accuracy_columns(const TrainingCurves& curves) {
     all.add({fmt::format("s on cluster {}", i + 1), "predicted"})
         .cell([i](const TrainingCurve& one) {
           const auto step_s = one.predicted_step_s[i];
-          return step_s ? median_text(one.reached.steps, *step_s, "{:.4g}") : std::string(kMissing);
+          return step_s ? median_text(one.reached.steps, *step_s, "{:.4g}")
+                        : std::string(kMissingValueText);
         });
   }
   return all;

@@ -34,7 +34,7 @@ bool has_name(const Names& names, std::string_view name) {
 
 // Returns the text of a name.  Returns "-" if it is missing, as optional keys such as `link` are at
 // their defaults.
-std::string value_at(const cases::FieldTexts& texts, const std::string& name) {
+std::string field_text(const cases::FieldTexts& texts, const std::string& name) {
   const auto found = std::ranges::find(texts, name, &cases::FieldTexts::value_type::first);
   return found == texts.end() || found->second.empty() ? "-" : found->second;
 }
@@ -46,8 +46,8 @@ void add_differences(const cases::Field& field, const cases::Case& base, const c
   const cases::FieldTexts after = cases::texts_of(field, test);
   for (const cases::FieldTexts* texts : {&before, &after}) {
     for (const auto& [name, text] : *texts) {
-      if (value_at(before, name) != value_at(after, name)) {
-        add_once(differences, Difference{name, value_at(before, name), value_at(after, name)});
+      if (field_text(before, name) != field_text(after, name)) {
+        add_once(differences, Difference{name, field_text(before, name), field_text(after, name)});
       }
     }
   }
@@ -56,7 +56,7 @@ void add_differences(const cases::Field& field, const cases::Case& base, const c
 // Whether two strategies are equal apart from their options, since an imported case states no
 // options.
 bool same_imported_strategy(const std::string& a, const std::string& b) {
-  return names_strategy(a, b) || names_strategy(b, a);
+  return matches_strategy(a, b) || matches_strategy(b, a);
 }
 
 bool is_imported(const CaseRecords& one) { return one.first().source == Source::kImported; }

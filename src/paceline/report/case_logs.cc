@@ -67,7 +67,7 @@ void reject_logs_of_others(const std::string& folder, const std::string& records
 // Returns the parts of the strategy under the names of ddl-benchmarks. Returns null if
 // ddl-benchmarks has no such names: for strategies without parts, and for strategies that exchange
 // parameters instead of gradients.
-Json method_of(const std::optional<strategies::StrategySpec>& spec) {
+Json ddl_method_json(const std::optional<strategies::StrategySpec>& spec) {
   if (!spec || spec->schedule.row == nullptr || spec->update.row->name != "gradients") {
     return nullptr;
   }
@@ -103,7 +103,7 @@ void check_log_folder(const std::string& folder, const std::string& records) {
   reject_logs_of_others(folder, records);
 }
 
-void write_case_logs(const std::string& folder, const LogHead& head,
+void write_case_logs(const std::string& folder, const LogHeader& head,
                      std::span<const records::RunRecord> records) {
   Json logs = Json::array();
   std::map<std::string, std::size_t> number;  // index in `logs` by key of the configuration
@@ -116,7 +116,7 @@ void write_case_logs(const std::string& folder, const LogHead& head,
       logs.push_back({{"configuration", records::to_json(c)},
                       {"workers", workers_of(c, spec)},
                       {"gbit_per_s", rate ? Json(*rate * 8e-9) : Json()},
-                      {"method", method_of(spec)},
+                      {"method", ddl_method_json(spec)},
                       {"command", cases::command_of(c)},
                       {"runs", Json::array()}});
     }

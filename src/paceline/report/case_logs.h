@@ -12,7 +12,7 @@
 namespace paceline::report {
 
 /// The contents of a log's header, except the command of its case.
-struct LogHead {
+struct LogHeader {
   std::string title;
   std::string records;  // the path of the record file
 };
@@ -23,7 +23,7 @@ void check_log_folder(const std::string& folder, const std::string& records);
 
 /// Writes the log of each case, including discarded cases.  The Python module paceline.reports.ddl
 /// makes the file names, in the order of the cases, and the texts.  Throws WorldError if it fails.
-void write_case_logs(const std::string& folder, const LogHead& head,
+void write_case_logs(const std::string& folder, const LogHeader& head,
                      std::span<const records::RunRecord> records);
 
 }  // namespace paceline::report

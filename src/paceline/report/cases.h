@@ -45,7 +45,7 @@ std::vector<CaseRecords> group_across_experiments(std::span<const records::RunRe
 std::string plain_label(const CaseRecords& one);
 
 /// Whether a user named the case.  Otherwise its label is its strategy.
-bool has_own_label(const cases::Case& configuration);
+bool has_user_label(const cases::Case& configuration);
 
 /// Returns each case's strategy with only the options that matter: those that differ from the
 /// defaults of their part ("ps:placement=apart"), and those in which strategies with the same part
@@ -64,7 +64,7 @@ std::string with_implied_parts(std::string_view text);
 
 /// Whether `name`, given by a table or a user, denotes `strategy`: it has all of its parts in the
 /// same order, and any of their options ("fusion+ps:placement=apart").
-bool names_strategy(std::string_view name, const std::string& strategy);
+bool matches_strategy(std::string_view name, const std::string& strategy);
 
 /// Returns a name for each case: its label or short strategy.  Cases of the same plain_label() also
 /// get parts of their key that distinguish them. "(INVALID)" follows if a run is invalid.

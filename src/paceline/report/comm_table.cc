@@ -18,7 +18,7 @@ namespace {
 using records::CommRecord;
 
 // Returns nanoseconds as text in microseconds with three significant digits.
-std::string micro_text(double ns) {
+std::string microseconds_text(double ns) {
   const double us = ns * 1e-3;
   return fmt::format("{:.{}f}", us, us < 10 ? 2 : us < 100 ? 1 : 0);
 }
@@ -120,7 +120,8 @@ class CommColumns {
       const auto is_known = [p](const CommRecord& r) { return !r.is_mean() || p == 0.5; };
       return all_.add({name, "time", "us"})
           .cell([=](const CommRecord& r) {
-            return is_known(r) ? micro_text(r.quantile_ns(p)) : std::string(kMissing);
+            return is_known(r) ? microseconds_text(r.quantile_ns(p))
+                               : std::string(kMissingValueText);
           })
           .data(key, [=](const CommRecord& r) {
             return is_known(r) ? Json(fmt::format("{:.3f}", r.quantile_ns(p) * 1e-3)) : Json();
@@ -139,7 +140,7 @@ class CommColumns {
                             double (CommRecord::*of)() const) -> auto& {
       return all_.add({name, "bandwidth", "GB/s"})
           .cell([of](const CommRecord& r) {
-            return r.has_bandwidth() ? rate_text((r.*of)()) : std::string(kMissing);
+            return r.has_bandwidth() ? rate_text((r.*of)()) : std::string(kMissingValueText);
           })
           .data(key, [of](const CommRecord& r) {
             return r.has_bandwidth() ? Json(std::llround((r.*of)())) : Json();

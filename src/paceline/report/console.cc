@@ -38,17 +38,17 @@ std::size_t width_of(const Widths& widths, std::size_t begin, std::size_t end) {
 Widths widths_of(const Table& table) {
   Widths widths;
   for (const Column& column : table.columns) {
-    widths.push_back(shown_width(column.header()));
+    widths.push_back(display_width(column.header()));
   }
   for (const TableRow& row : table.rows) {
     for (std::size_t i = 0; i < row.cells.size(); ++i) {
-      widths[i] = std::max(widths[i], shown_width(row.cells[i]));
+      widths[i] = std::max(widths[i], display_width(row.cells[i]));
     }
   }
   // A heading that is wider than its columns widens the last of them.
   for (std::size_t begin = 0, end = 0; begin < widths.size(); begin = end) {
     end = heading_end(table, begin);
-    const std::size_t needed = shown_width(table.columns[begin].heading());
+    const std::size_t needed = display_width(table.columns[begin].heading());
     const std::size_t width = width_of(widths, begin, end);
     widths[end - 1] += needed > width ? needed - width : 0;
   }
@@ -56,7 +56,7 @@ Widths widths_of(const Table& table) {
 }
 
 std::string aligned(const std::string& text, std::size_t width, Align align) {
-  const std::string blanks(width - std::min(width, shown_width(text)), ' ');
+  const std::string blanks(width - std::min(width, display_width(text)), ' ');
   return align == Align::kLeft ? text + blanks : blanks + text;
 }
 
@@ -98,7 +98,7 @@ void narrow_labels(const Table& table, Widths& widths) {
     return;
   }
   const std::size_t excess = width - kLineWidth;
-  widths[0] = std::max(shown_width(table.columns.front().header()),
+  widths[0] = std::max(display_width(table.columns.front().header()),
                        widths[0] > excess ? widths[0] - excess : std::size_t{0});
 }
 
@@ -109,7 +109,7 @@ std::string long_tail_of(const TableRow& row, const Table& table, const Widths& 
   const std::size_t last = table.columns.size() - 1;
   if (last == 0 || row.cells.size() <= last || !row.span.empty() ||
       table.columns[last].align != Align::kLeft ||
-      width_of(widths, 0, last) + kGap + shown_width(row.cells[last]) <= kLineWidth) {
+      width_of(widths, 0, last) + kGap + display_width(row.cells[last]) <= kLineWidth) {
     return "";
   }
   return with_hanging_indent(kIndent, row.cells[last], kLineWidth);
@@ -118,7 +118,7 @@ std::string long_tail_of(const TableRow& row, const Table& table, const Widths& 
 std::string row_text(const TableRow& row, const Table& table, const Widths& widths) {
   std::vector<std::string> cells = row.cells;
   std::string text;
-  if (!cells.empty() && shown_width(cells.front()) > widths.front()) {
+  if (!cells.empty() && display_width(cells.front()) > widths.front()) {
     text = cells.front() + "\n";
     cells.front().clear();
   }
@@ -214,7 +214,7 @@ std::string wrapped_text(const std::string& text) {
   std::string out;
   for (const std::string& line : split_at(text, '\n')) {
     out +=
-        shown_width(line) <= kLineWidth ? line + "\n" : with_hanging_indent("", line, kLineWidth);
+        display_width(line) <= kLineWidth ? line + "\n" : with_hanging_indent("", line, kLineWidth);
   }
   return out;
 }

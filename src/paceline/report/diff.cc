@@ -43,7 +43,7 @@ void estimate(DiffRow& row, bool interleaved, const DiffOptions& diff) {
   if (diff.until) {
     return;
   }
-  const RunPairs pairs = interleaved ? pairs_of(row.cases, diff.step_time) : RunPairs{};
+  const RunPairs pairs = interleaved ? run_pairs_of(row.cases, diff.step_time) : RunPairs{};
   row.change = pairs.base.empty() ? stats::ratio_of_medians(test, base, options)
                                   : stats::paired_ratio(pairs.test, pairs.base, options);
   subtract_one(row.change);
@@ -123,7 +123,7 @@ Diff diff_records(std::span<const RunRecord> base, std::span<const RunRecord> te
   diff.options = options;
   diff.base_records = base;
   diff.test_records = test;
-  diff.order = order_of(pairing.pairs);
+  diff.order = run_order_of(pairing.pairs);
   const bool interleaved = diff.order == RunOrder::kInterleaved;
   for (CasePair& pair : pairing.pairs) {
     DiffRow row;
@@ -146,15 +146,15 @@ Diff diff_records(std::span<const RunRecord> base, std::span<const RunRecord> te
   diff.only_base = std::move(pairing.only_base);
   diff.only_test = std::move(pairing.only_test);
   if (options.until) {
-    estimate_until(diff.rows, options);
+    estimate_sequentially(diff.rows, options);
   } else {
     run_permutation_test(diff, interleaved);
   }
   for (DiffRow& row : diff.rows) {
     row.verdict = verdict_of(row, interleaved, options);
   }
-  plan_runs(diff, interleaved);
-  diff.missing = missing_of(diff);
+  set_power_analysis(diff, interleaved);
+  diff.missing = missing_data_of(diff);
   diff.software = software_differences(base, test);
   diff.warnings = comparison_warnings(diff, base, test);
   return diff;

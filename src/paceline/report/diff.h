@@ -155,6 +155,6 @@ bool is_decided(const Diff& diff);
 
 /// Describes the case that takes longest to decide: "after 5 pairs: +4.1 % [+1.2, +7.1], about 2
 /// more pairs".  With several cases, adds that case's name and how many cases are decided.
-std::string until_text(const Diff& diff);
+std::string sequential_progress_text(const Diff& diff);
 
 }  // namespace paceline::report

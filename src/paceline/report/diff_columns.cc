@@ -71,7 +71,8 @@ std::string interval_sentence(const Diff& diff, const IntervalKinds& kinds) {
     }
   }
   if (kinds.within_run()) {
-    sentence += kinds.mixed() ? "; where a * follows, of fewer than 3 runs, from" : " from";
+    sentence +=
+        kinds.has_both_kinds() ? "; where a * follows, of fewer than 3 runs, from" : " from";
     sentence +=
         " the steps inside the runs: it speaks of these runs only, and "
         "another run may lie outside";
@@ -132,7 +133,7 @@ ValueFormat group_format(const DiffGroup& group) {
 /// Returns p as text: "0.031", "< 0.001", or "-" if there is none.
 std::string p_text(const std::optional<double>& p) {
   if (!p) {
-    return std::string(kMissing);
+    return std::string(kMissingValueText);
   }
   return *p < 0.001 ? "< 0.001" : fmt::format("{:.3f}", *p);
 }

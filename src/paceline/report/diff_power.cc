@@ -25,9 +25,9 @@ std::optional<double> deviation_of(std::span<const double> values) {
 
 /// Returns the scatter of a case's times from run to run: the standard deviation of the logarithm
 /// of one pair's ratio.
-std::optional<double> scatter_of(const DiffRow& row, bool interleaved, StepTime what) {
+std::optional<double> run_scatter_of(const DiffRow& row, bool interleaved, StepTime what) {
   if (interleaved) {
-    return deviation_of(log_ratios(pairs_of(row.cases, what)));
+    return deviation_of(log_ratios(run_pairs_of(row.cases, what)));
   }
   const auto side = [what](const CaseRecords& one) {
     return deviation_of(log_medians(all_runs(steps_by_run(one, what))));
@@ -39,16 +39,16 @@ std::optional<double> scatter_of(const DiffRow& row, bool interleaved, StepTime 
 
 }  // namespace
 
-void plan_runs(Diff& diff, bool interleaved) {
+void set_power_analysis(Diff& diff, bool interleaved) {
   const DiffOptions& options = diff.options;
   diff.needed_runs = stats::fewest_runs(options.significance, interleaved);
   const double beyond = options.until ? 0 : options.threshold;
   diff.power_change = options.until ? options.until->within
                       : beyond > 0  ? 2 * beyond
-                                    : kUsualChange;
+                                    : kDefaultDetectableChange;
   const double log_beyond = std::log1p(diff.power_change) - std::log1p(beyond);
   for (const DiffRow& row : diff.rows) {
-    if (const auto scatter = scatter_of(row, interleaved, options.step_time)) {
+    if (const auto scatter = run_scatter_of(row, interleaved, options.step_time)) {
       diff.runs_for_power = std::max(diff.runs_for_power.value_or(0),
                                      stats::runs_for_power(*scatter, log_beyond, diff.rows.size(),
                                                            kPower, options.significance));

@@ -56,7 +56,7 @@ std::vector<std::vector<double>> all_runs(const StepsByRun& by_run) {
   return runs;
 }
 
-RunOrder order_of(const std::vector<CasePair>& pairs) {
+RunOrder run_order_of(const std::vector<CasePair>& pairs) {
   std::vector<std::pair<std::string, int>> runs;
   for (const CasePair& pair : pairs) {
     for (const CaseRecords* one : {&pair.base, &pair.test}) {
@@ -120,7 +120,7 @@ std::vector<double> log_ratios(const RunPairs& pairs) {
   return ratios;
 }
 
-RunPairs pairs_of(const CasePair& cases, StepTime what) {
+RunPairs run_pairs_of(const CasePair& cases, StepTime what) {
   RunPairs pairs;
   const StepsByRun test = steps_by_run(cases.test, what);
   for (const auto& [run, steps] : steps_by_run(cases.base, what)) {

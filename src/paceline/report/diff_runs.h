@@ -27,14 +27,14 @@ std::vector<std::vector<double>> all_runs(const StepsByRun& by_run);
 struct RunPairs {
   std::vector<std::vector<double>> base, test;
 };
-RunPairs pairs_of(const CasePair& cases, StepTime what);
+RunPairs run_pairs_of(const CasePair& cases, StepTime what);
 
 /// log_medians() returns the logarithm of each run's median step time, and log_ratios() that of
 /// each pair's ratio of medians, test over base.
 std::vector<double> log_medians(const std::vector<std::vector<double>>& runs);
 std::vector<double> log_ratios(const RunPairs& pairs);
 
-RunOrder order_of(const std::vector<CasePair>& pairs);
+RunOrder run_order_of(const std::vector<CasePair>& pairs);
 
 /// Returns, for each run, its value in every row, as the permutation test over all rows takes them.
 std::vector<stats::LabeledRun> labeled_runs_of(const std::vector<DiffRow>& rows, bool interleaved,

@@ -14,7 +14,7 @@ namespace paceline::report {
 /// Sets change, p, corrected_p and pairs_to_go of each row from its pairs of runs.  The
 /// significance is divided equally among the rows, so that the chance of any false decision is at
 /// most the significance.  A row has an interval as soon as it has enough pairs for one.
-void estimate_until(std::vector<DiffRow>& rows, const DiffOptions& options);
+void estimate_sequentially(std::vector<DiffRow>& rows, const DiffOptions& options);
 
 /// Returns the verdict of a row whose change and p are set.
 Verdict verdict_of(const DiffRow& row, bool interleaved, const DiffOptions& options);
@@ -24,13 +24,13 @@ std::vector<std::string> names_with(const Diff& diff, Verdict verdict);
 
 /// Returns what prevents a decision, one clause each: missing runs, pairs or cases, sides with
 /// different numbers of runs, and rows without a verdict.
-std::vector<std::string> missing_of(const Diff& diff);
+std::vector<std::string> missing_data_of(const Diff& diff);
 
 /// The relative change that a comparison is to detect if the user states none.
-inline constexpr double kUsualChange = 0.01;
+inline constexpr double kDefaultDetectableChange = 0.01;
 
 /// Sets needed_runs, runs_for_power and power_change of a comparison.
-void plan_runs(Diff& diff, bool interleaved);
+void set_power_analysis(Diff& diff, bool interleaved);
 
 /// Returns the versions, builds and recorded environment variables in which the sides differ.
 /// Several values of one side are joined.

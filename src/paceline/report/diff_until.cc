@@ -37,13 +37,13 @@ const DiffRow& slowest_row(const Diff& diff) {
 
 }  // namespace
 
-void estimate_until(std::vector<DiffRow>& rows, const DiffOptions& options) {
+void estimate_sequentially(std::vector<DiffRow>& rows, const DiffOptions& options) {
   if (rows.empty()) {
     return;
   }
   const stats::SequentialGoal goal = goal_of(options, rows.size());
   for (DiffRow& row : rows) {
-    const std::vector<double> ratios = log_ratios(pairs_of(row.cases, options.step_time));
+    const std::vector<double> ratios = log_ratios(run_pairs_of(row.cases, options.step_time));
     if (row.not_comparable || ratios.empty()) {
       continue;
     }
@@ -57,7 +57,7 @@ void estimate_until(std::vector<DiffRow>& rows, const DiffOptions& options) {
     const double evidence = stats::sequential_evidence(ratios).value_or(0);
     row.p = std::min(1.0, 1 / evidence);
     row.corrected_p = std::min(1.0, static_cast<double>(rows.size()) * *row.p);
-    row.pairs_to_go = stats::sequential_differences_to_go(ratios, goal);
+    row.pairs_to_go = stats::remaining_sequential_differences(ratios, goal);
   }
 }
 
@@ -65,7 +65,7 @@ bool is_decided(const Diff& diff) {
   return std::ranges::all_of(diff.rows, [](const DiffRow& row) { return is_decided(row); });
 }
 
-std::string until_text(const Diff& diff) {
+std::string sequential_progress_text(const Diff& diff) {
   if (diff.rows.empty()) {
     return "no case of one side is in the other";
   }

@@ -25,7 +25,7 @@ namespace {
 
 // Whether the case has enough runs for a significant result.
 bool can_be_significant(const DiffRow& row, bool interleaved, const DiffOptions& options) {
-  const std::size_t runs = interleaved ? pairs_of(row.cases, options.step_time).base.size()
+  const std::size_t runs = interleaved ? run_pairs_of(row.cases, options.step_time).base.size()
                                        : std::min(row.base_runs, row.test_runs);
   return stats::smallest_p(runs, interleaved) < options.significance;
 }
@@ -61,7 +61,7 @@ std::int64_t clock_tick(const CasePair& pair) {
 // Whether rounding to a tick of the clock changes a step time by more than the change that is
 // looked for.  The mean of a run's steps is rounded only once for all of them.
 bool is_clock_too_coarse(const DiffRow& row, const DiffOptions& options) {
-  const double wanted = options.margin() > 0 ? options.margin() : kUsualChange;
+  const double wanted = options.margin() > 0 ? options.margin() : kDefaultDetectableChange;
   double steps = 1;
   if (options.step_time == StepTime::kMean) {
     for (const records::RunRecord* run : row.cases.base.measured()) {
@@ -112,7 +112,7 @@ void add_verdicts(const Diff& diff, std::vector<std::string>& missing) {
 
 void add_runs(const Diff& diff, std::vector<std::string>& missing) {
   for (const DiffRow& row : diff.rows) {
-    const std::size_t pairs = pairs_of(row.cases, diff.options.step_time).base.size();
+    const std::size_t pairs = run_pairs_of(row.cases, diff.options.step_time).base.size();
     if (row.verdict == Verdict::kNoSamples) {
       continue;
     }
@@ -159,7 +159,7 @@ Verdict verdict_of(const DiffRow& row, bool interleaved, const DiffOptions& opti
              : Verdict::kUndecided;
 }
 
-std::vector<std::string> missing_of(const Diff& diff) {
+std::vector<std::string> missing_data_of(const Diff& diff) {
   std::vector<std::string> missing;
   if (diff.rows.empty()) {
     missing.emplace_back("no case of one side is in the other");

@@ -28,7 +28,7 @@ struct TrainingQuantity {
   const char* name;
   const char* words;
   // Follows from steps, which amplify rounding: not compared in bf16 and amp.
-  bool of_steps = false;
+  bool depends_on_steps = false;
 };
 
 // Sizes of the network come first, then losses and norms, from the first step to the last.
@@ -95,7 +95,7 @@ bool is_after_last_step(std::string_view name) { return name == "loss" || ends_i
 
 // Returns the fraction of the weights that weight decay alone removes in `steps` steps.  Returns 0
 // for optimizers that add the decay to gradients and then rescale them.
-double decayed_share(const cases::Case& c, int steps) {
+double decayed_fraction(const cases::Case& c, int steps) {
   const double each = c.learning_rate * c.weight_decay;
   if (c.optimizer == "sgd") {
     double velocity = 0;
@@ -116,7 +116,7 @@ double weights_tolerance(const RunRecord& record, bool last, double norm) {
   const int steps = last ? c.warmup + c.steps : kFifthStep;
   const double update = number(record, last ? "update_norm_last" : "update_norm_fifth").value_or(0);
   return kNormTolerance + kShareOfUpdate * update / std::max(norm, 1e-300) +
-         std::min(decayed_share(c, steps) / 2, kFactorRounding * steps);
+         std::min(decayed_fraction(c, steps) / 2, kFactorRounding * steps);
 }
 
 // Returns the largest absolute difference that two values of a quantity may have.
@@ -153,7 +153,7 @@ std::optional<double> value_of(const RunRecord& record, const TrainingQuantity& 
   const std::string_view name = quantity.name;
   const bool changes = name != "parameters" && name != "flops" && name != "loss_first";
   if ((changes && is_paceline_record(record) && changes_training(record.configuration)) ||
-      (quantity.of_steps && has_reduced_precision(record.configuration))) {
+      (quantity.depends_on_steps && has_reduced_precision(record.configuration))) {
     return std::nullopt;
   }
   return number(record, quantity.name);
@@ -162,7 +162,8 @@ std::optional<double> value_of(const RunRecord& record, const TrainingQuantity& 
 // Whether two correct programs must give equal values of the quantity for these two records.  For
 // parameters and FLOPs the two networks must be equal; for other quantities also the settings of
 // training.
-bool has_same_request(const RunRecord& a, const RunRecord& b, const TrainingQuantity& quantity) {
+bool must_give_equal_values(const RunRecord& a, const RunRecord& b,
+                            const TrainingQuantity& quantity) {
   const cases::Case& x = a.configuration;
   const cases::Case& y = b.configuration;
   const std::string_view name = quantity.name;
@@ -192,7 +193,7 @@ std::optional<ComparedValues> compared(const RunRecord& mine, const RunRecord& t
                                        const TrainingQuantity& quantity) {
   const auto value = value_of(mine, quantity);
   const auto other = value ? value_of(theirs, quantity) : std::nullopt;
-  if (!other || !has_same_request(mine, theirs, quantity)) {
+  if (!other || !must_give_equal_values(mine, theirs, quantity)) {
     return std::nullopt;
   }
   return ComparedValues{

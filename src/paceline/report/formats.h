@@ -21,8 +21,8 @@ struct Format {
   /// Whether rows do not depend on later records: with one run per case, the output for the first
   /// records is then a prefix of the output for all, so that a program can print new rows after
   /// every case.
-  bool grows_by_rows = false;
-  bool in_python = false;  // whether a module of the Python package renders the format
+  bool has_append_only_rows = false;
+  bool is_rendered_by_python = false;  // whether a module of the Python package renders the format
 };
 
 /// Returns every format, in the order in which `paceline list` prints them.

@@ -41,7 +41,7 @@ std::string strategy_text(const std::vector<PartText>& parts, const Shown& shown
 }
 
 /// Returns an option prefixed with the name of its strategy part: "ps:servers=1".
-std::string named(std::string_view name, std::string_view option) {
+std::string qualified_option(std::string_view name, std::string_view option) {
   return fmt::format("{}:{}", name, option);
 }
 
@@ -49,13 +49,13 @@ std::string_view key_of(std::string_view option) { return option.substr(0, optio
 
 /// Returns the options that differ from the defaults of the strategy's parts; empty for a strategy
 /// that this program does not know.
-std::set<std::string> unusual_options(const cases::Case& c) {
+std::set<std::string> non_default_options(const cases::Case& c) {
   const auto options_of = [&c](const std::string& strategy) {
     std::set<std::string> options;
     const auto spec = strategies::parse_strategy(strategy, {.bucket_mb = c.bucket_mb});
     for (const PartText& part : parts_of_text(spec.text())) {
       for (const std::string& option : part.options) {
-        options.insert(named(part.name, option));
+        options.insert(qualified_option(part.name, option));
       }
     }
     return options;
@@ -140,7 +140,7 @@ std::vector<std::string> distinguishing_names(const std::vector<NamedTexts>& row
 /// ranks=4".
 std::string distinguishing_label(const CaseRecords& one, const std::string& short_strategy,
                                  const NamedTexts& texts, const std::vector<std::string>& telling) {
-  const bool own = has_own_label(one.configuration());
+  const bool own = has_user_label(one.configuration());
   std::string label = with_source(own ? one.configuration().label : short_strategy, one);
   for (const std::string& name : telling) {
     const auto found = std::ranges::find(texts, name, &NamedTexts::value_type::first);
@@ -168,7 +168,7 @@ std::string without_ranks(std::string label, int ranks) {
   return label;
 }
 
-bool has_own_label(const cases::Case& c) {
+bool has_user_label(const cases::Case& c) {
   return !c.label.empty() && c.label != c.strategy &&
          c.label != strategies::names_in_text(c.strategy);
 }
@@ -180,16 +180,16 @@ std::vector<std::string> short_strategies(const std::vector<const cases::Case*>&
     for (const PartText& part : parts_of_text(c->strategy)) {
       ++having[part.name];
       for (const std::string& option : part.options) {
-        ++having[named(part.name, option)];
+        ++having[qualified_option(part.name, option)];
       }
     }
   }
   std::vector<std::string> texts;
   for (const cases::Case* c : cases) {
-    const std::set<std::string> unusual = unusual_options(*c);
+    const std::set<std::string> unusual = non_default_options(*c);
     texts.push_back(strategy_text(
         parts_of_text(c->strategy), [&](const std::string& name, const std::string& option) {
-          const std::string whole = named(name, option);
+          const std::string whole = qualified_option(name, option);
           return unusual.contains(whole) || having.at(whole) < having.at(name);
         }));
   }
@@ -211,20 +211,20 @@ std::string with_implied_parts(std::string_view text) {
   std::set<std::string> given;  // keys of the options that the text states
   for (const PartText& part : parts_of_text(text)) {
     for (const std::string& option : part.options) {
-      given.insert(named(part.name, key_of(option)));
+      given.insert(qualified_option(part.name, key_of(option)));
     }
   }
   try {
     return strategy_text(parts_of_text(strategies::parse_strategy(text).text()),
                          [&](const std::string& name, const std::string& option) {
-                           return given.contains(named(name, key_of(option)));
+                           return given.contains(qualified_option(name, key_of(option)));
                          });
   } catch (const UsageError&) {
     return std::string(text);  // the strategy is one of another program
   }
 }
 
-bool names_strategy(std::string_view name, const std::string& strategy) {
+bool matches_strategy(std::string_view name, const std::string& strategy) {
   return std::ranges::equal(parts_of_text(name), parts_of_text(strategy),
                             [](const PartText& said, const PartText& whole) {
                               return said.name == whole.name &&
@@ -257,7 +257,7 @@ std::vector<std::string> unique_labels(const std::vector<CaseRecords>& cases) {
     const std::vector<std::string> strategies = short_strategies(configurations);
     const std::vector<std::string> telling = distinguishing_names(
         rows, std::ranges::any_of(configurations,
-                                  [](const cases::Case* c) { return has_own_label(*c); }));
+                                  [](const cases::Case* c) { return has_user_label(*c); }));
     for (std::size_t i = 0; i < same.size(); ++i) {
       label_of[same[i]] = distinguishing_label(*same[i], strategies[i], rows[i], telling);
     }

@@ -122,7 +122,7 @@ using Runs = std::vector<const MeasuredSize*>;
 using RunsBySize = std::map<std::int64_t, std::array<Runs, 2>>;
 
 // Returns the index of the range of a size; ranges end at 4 KiB, 64 KiB, 1 MiB, ...
-int range_of(std::int64_t bytes) {
+int size_range_index(std::int64_t bytes) {
   int range = 0;
   for (std::int64_t end = 4096; bytes >= end && range < 12; end *= 16) {
     ++range;
@@ -186,7 +186,7 @@ void add_operation(const std::string& operation, const RunsBySize& sizes, Operat
   std::array<std::vector<std::int64_t>, 2> alone;
   for (const auto& [bytes, runs] : sizes) {
     const bool paired = !runs[0].empty() && !runs[1].empty();
-    (paired ? ranges[range_of(bytes)] : alone.at(runs[0].empty() ? 1 : 0)).push_back(bytes);
+    (paired ? ranges[size_range_index(bytes)] : alone.at(runs[0].empty() ? 1 : 0)).push_back(bytes);
   }
   for (const std::size_t side : {0, 1}) {
     const std::vector<std::int64_t>& only = alone.at(side);

@@ -22,8 +22,8 @@ using records::RunRecord;
 
 // Returns `skeleton` with each {{name}} replaced by its text.  The texts themselves are not
 // searched for names.
-std::string filled(std::string_view skeleton,
-                   const std::map<std::string_view, std::string>& texts) {
+std::string fill_template(std::string_view skeleton,
+                          const std::map<std::string_view, std::string>& texts) {
   std::string out;
   while (true) {
     const std::size_t begin = skeleton.find("{{");
@@ -87,13 +87,13 @@ std::string render_page(std::span<const RunRecord> records, const std::string& t
   }
   const SummaryReport report = summary_report(records, Detail::kFull);
   const std::string shown = printable(title.empty() ? default_title(records) : title);
-  return filled(assets.skeleton,
-                {{"title", html_escaped(shown)},
-                 {"style", std::string(assets.style)},
-                 {"tables", html_escaped(console_text(report.document))},
-                 {"licences", licences},
-                 {"data", script_json(records::to_line(report_json(report, records)))},
-                 {"scripts", scripts}});
+  return fill_template(assets.skeleton,
+                       {{"title", html_escaped(shown)},
+                        {"style", std::string(assets.style)},
+                        {"tables", html_escaped(console_text(report.document))},
+                        {"licences", licences},
+                        {"data", script_json(records::to_line(report_json(report, records)))},
+                        {"scripts", scripts}});
 }
 
 }  // namespace paceline::report

@@ -146,7 +146,7 @@ std::vector<RunRecord> select_records(std::span<const RunRecord> records, std::s
     values.insert(strategy ? shown[i] : *found);
     if (*found == value || (strategy && shown[i] == value)) {
       exact.push_back(records[i]);
-    } else if (strategy && names_strategy(wanted, *found)) {
+    } else if (strategy && matches_strategy(wanted, *found)) {
       named.push_back(records[i]);
     }
   }

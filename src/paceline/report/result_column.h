@@ -32,11 +32,11 @@ class IntervalKinds {
 
   bool over_runs() const { return over_runs_; }
   bool within_run() const { return within_run_; }
-  bool mixed() const { return over_runs_ && within_run_; }
+  bool has_both_kinds() const { return over_runs_ && within_run_; }
 
   /// Returns the mark after an interval over the steps within runs: a star if the table also has
   /// intervals over runs, else nothing.
-  std::string_view mark() const { return mixed() ? "*" : ""; }
+  std::string_view mark() const { return has_both_kinds() ? "*" : ""; }
 
  private:
   bool over_runs_ = false;
@@ -92,7 +92,7 @@ struct ResultColumn {
       return text(row);
     }
     std::string datum = fields.row(row).cells.front();
-    return datum.empty() ? std::string(kMissing) : datum;
+    return datum.empty() ? std::string(kMissingValueText) : datum;
   }
 };
 

@@ -41,7 +41,7 @@ std::vector<std::int64_t> slowest_step_ns(const RunRecord& run) {
 // wall time of these steps on the slowest rank, or the rate that another program printed. Returns
 // nothing if the run failed or has no steps, or if the number of examples is not stated or varies,
 // as with embedding tables.
-std::optional<double> rate_of(const RunRecord& run) {
+std::optional<double> examples_per_s_of(const RunRecord& run) {
   if (const std::string printed = records::fact_of(run.adapter, "reported_samples_per_s");
       !printed.empty()) {
     double value = 0;
@@ -82,7 +82,7 @@ Json runs_json(std::span<const RunRecord> records) {
          {"environment", place},
          {"step_ns", slowest_step_ns(run)},
          {"window_s", static_cast<double>(window_ns(run)) * 1e-9},
-         {"samples_per_s", or_null(rate_of(run))},
+         {"samples_per_s", or_null(examples_per_s_of(run))},
          {"not_comparable", reason == reasons.end() ? Json() : Json(reason->second)},
          {"verified", run.verified},
          {"warnings", records::to_json(run.warnings)},

@@ -31,7 +31,7 @@ RunSeconds step_seconds(const CaseRecords& one) {
 }
 
 // Whether `one` is the training of `other` on a single rank.
-bool is_one_rank_twin(const cases::Case& one, const cases::Case& other) {
+bool is_one_rank_version(const cases::Case& one, const cases::Case& other) {
   using C = cases::Case;
   return one.states("ranks") && one.ranks == 1 &&
          cases::equal_except(
@@ -60,7 +60,7 @@ std::optional<std::size_t> find_baseline(const CaseRecords& test,
   for (std::size_t i = 0; i < cases.size(); ++i) {
     const cases::Case& c = cases[i].configuration();
     if (!is_comparable(cases[i], test) || cases[i].measured().empty() ||
-        !is_one_rank_twin(c, test.configuration())) {
+        !is_one_rank_version(c, test.configuration())) {
       continue;
     }
     if (c.strategy == "none") {
@@ -176,7 +176,8 @@ void take_largest(std::optional<Number>& all, const std::optional<Number>& one) 
 }
 
 /// Returns how stale the averages of the runs were; nothing if no averages were counted.
-std::optional<AverageStaleness> lateness_of(const std::vector<const records::RunRecord*>& runs) {
+std::optional<AverageStaleness> average_staleness_of(
+    const std::vector<const records::RunRecord*>& runs) {
   std::int64_t averages = 0, missed = 0, most = 0;
   for (const records::RunRecord* run : runs) {
     if (run->configuration.has_tables()) {
@@ -257,7 +258,7 @@ void add_runs(CaseSummary& row, const CaseRecords& one) {
       take_largest(row.peak_memory_bytes, rank.peak_memory_bytes);
     }
   }
-  row.lateness = lateness_of(one.measured());
+  row.average_staleness = average_staleness_of(one.measured());
   if (trained_runs > 0) {
     row.last_loss = losses / trained_runs;
   }

@@ -58,7 +58,7 @@ struct CaseSummary {
   /// largest value of the runs.
   std::optional<double> consensus_distance;
   /// The staleness of averages that use whatever has arrived.
-  std::optional<AverageStaleness> lateness;
+  std::optional<AverageStaleness> average_staleness;
   std::vector<records::Warning> warnings;  // each distinct one once
   /// The worst link check among the runs on an emulated link: by validity, overdue share, then
   /// slack.

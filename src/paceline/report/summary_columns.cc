@@ -27,22 +27,23 @@ std::string wire_text(const CaseSummary& one) {
     return format_bytes(*one.wire_bytes_per_step);
   }
   return one.planned_wire_bytes_per_step ? "~" + format_bytes(*one.planned_wire_bytes_per_step)
-                                         : std::string(kMissing);
+                                         : std::string(kMissingValueText);
 }
 
 std::string memory_text(const CaseSummary& one) {
-  return one.peak_memory_bytes ? format_bytes(*one.peak_memory_bytes) : std::string(kMissing);
+  return one.peak_memory_bytes ? format_bytes(*one.peak_memory_bytes)
+                               : std::string(kMissingValueText);
 }
 
 std::string consensus_text(const CaseSummary& one) {
   return one.consensus_distance ? fmt::format("{:.2g}", *one.consensus_distance)
-                                : std::string(kMissing);
+                                : std::string(kMissingValueText);
 }
 
-std::string lateness_text(const CaseSummary& one) {
-  return one.lateness
-             ? fmt::format("{:.2f}, {}", one.lateness->mean_steps, one.lateness->most_steps)
-             : std::string(kMissing);
+std::string average_staleness_text(const CaseSummary& one) {
+  return one.average_staleness ? fmt::format("{:.2f}, {}", one.average_staleness->mean_steps,
+                                             one.average_staleness->most_steps)
+                               : std::string(kMissingValueText);
 }
 
 /// Returns the link rate, in bits per second, below which the codec saves time.  Infinite if coding
@@ -60,7 +61,7 @@ std::optional<double> break_even_bits_per_s(const CaseSummary& one) {
 std::string break_even_text(const CaseSummary& one) {
   const auto rate = break_even_bits_per_s(one);
   if (!rate) {
-    return std::string(kMissing);
+    return std::string(kMissingValueText);
   }
   return std::isfinite(*rate) ? fmt::format("{:.3g}", *rate * 1e-9) : "any";
 }
@@ -73,7 +74,7 @@ std::optional<stats::Estimate> median_step(const CaseSummary& one) {
 /// results validate such a case.
 std::string error_bar(const CaseSummary& one) {
   if (!one.predicted || !one.predicted->error_bar || !one.predicted->error_bar->known()) {
-    return std::string(kMissing);
+    return std::string(kMissingValueText);
   }
   const records::ErrorBar& bar = *one.predicted->error_bar;
   const char* const mark = bar.validated ? "" : "?";
@@ -216,10 +217,12 @@ class CaseColumnsBuilder {
               "how far the ranks' parameters x are from their mean m after the last step: |x - m| "
               "/ |m|, root mean square over the ranks; the largest of the runs");
     all_.add({"mean, most", "late by", "steps"})
-        .shown(any_has(cases_, &CaseSummary::lateness))
-        .cell(lateness_text)
-        .data("averages_mean_steps_missed", &CaseSummary::lateness, &AverageStaleness::mean_steps)
-        .data("averages_most_steps_missed", &CaseSummary::lateness, &AverageStaleness::most_steps)
+        .shown(any_has(cases_, &CaseSummary::average_staleness))
+        .cell(average_staleness_text)
+        .data("averages_mean_steps_missed", &CaseSummary::average_staleness,
+              &AverageStaleness::mean_steps)
+        .data("averages_most_steps_missed", &CaseSummary::average_staleness,
+              &AverageStaleness::most_steps)
         .note("late by",
               "how many of a neighbor's newest steps an average of what had arrived missed: the "
               "mean over all averages, and the most");
@@ -233,7 +236,7 @@ class CaseColumnsBuilder {
         .shown(coded)
         .cell([time = time_](const CaseSummary& one) {
           return one.coding ? time.show_small(seconds(one.coding->ns_per_step))
-                            : std::string(kMissing);
+                            : std::string(kMissingValueText);
         })
         .data("coding_s_per_step", kCoding, &CodingCost::ns_per_step, seconds)
         .note("coding", "what the codec takes of a step to encode and decode, on the slowest rank");
@@ -286,10 +289,10 @@ class CaseColumnsBuilder {
     all_.add({"bound, " + unit_, "prediction"})
         .shown(predicted)
         .cell([time = time_](const CaseSummary& one) {
-          return one.predicted ? time.show_small(seconds(one.predicted->bound.best_ns()))
-                               : std::string(kMissing);
+          return one.predicted ? time.show_small(seconds(one.predicted->bound.tightest_ns()))
+                               : std::string(kMissingValueText);
         })
-        .data("bound_s", kPredicted, &PredictionDetails::bound, &records::StepBound::best_ns,
+        .data("bound_s", kPredicted, &PredictionDetails::bound, &records::StepBound::tightest_ns,
               seconds)
         .note("bound",
               "what the mean step of no execution of the plan can beat on the described links, "

@@ -28,7 +28,7 @@ std::string bucket_of(const Case& c) {
 
 // Returns the name of the data set, or "synthetic data"; empty for predictions, imported results
 // and commands, which do not state it.
-std::string data_of(const CaseSummary& row) {
+std::string data_set_name(const CaseSummary& row) {
   const bool trained =
       row.source == records::Source::kMeasured || row.source == records::Source::kExternal;
   const Case& c = row.configuration;
@@ -43,13 +43,13 @@ std::string type_on_device(const Case& c) {
 
 // Returns the facts of a case in the order of the heading.  A fact that is not stated is empty.
 // The strategy is stated only for predictions with a label; other rows are labelled by it.
-std::vector<std::string> facts_of(const CaseSummary& row) {
+std::vector<std::string> heading_facts_of(const CaseSummary& row) {
   const Case& c = row.configuration;
   const bool named = row.source == records::Source::kPredicted && !c.label.empty();
   return {named ? c.strategy : "",
           c.image_size == 0 ? "" : fmt::format("{0} x {0} pixels", c.image_size),
           c.sequence_length == 0 ? "" : fmt::format("sequences of {}", c.sequence_length),
-          data_of(row),
+          data_set_name(row),
           type_on_device(c),
           c.engine,
           with_prefix("cluster ", c.cluster),
@@ -65,7 +65,7 @@ std::vector<std::string> facts_of(const CaseSummary& row) {
 std::vector<std::string> shared_facts(const std::vector<CaseSummary>& rows) {
   std::vector<std::set<std::string>> texts;
   for (const CaseSummary& row : rows) {
-    const std::vector<std::string> facts = facts_of(row);
+    const std::vector<std::string> facts = heading_facts_of(row);
     texts.resize(facts.size());
     for (std::size_t i = 0; i < facts.size(); ++i) {
       const bool no_buckets = facts[i].empty() && i + 2 == facts.size();

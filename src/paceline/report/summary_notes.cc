@@ -21,8 +21,8 @@ bool any(const std::vector<CaseSummary>& cases, bool (*holds)(const CaseSummary&
 }
 
 /// Explains "[low, high]" in tables of results; empty if there are no intervals.
-std::string words_of(const IntervalKinds& kinds) {
-  if (kinds.mixed()) {
+std::string interval_text(const IntervalKinds& kinds) {
+  if (kinds.has_both_kinds()) {
     return "95 % interval over repeated runs; where a * follows, from the steps inside the runs "
            "only: another run may lie outside (give --runs 3 or more)";
   }
@@ -73,7 +73,7 @@ std::string interval_note(const std::vector<CaseSummary>& cases, const CaseColum
       "--stragglers) or plans differ from step to step; how far the prediction is off it does not "
       "say";
   const auto note_of = [&](std::span<const CaseSummary> some) {
-    return words_of(columns.interval_kinds(some));
+    return interval_text(columns.interval_kinds(some));
   };
   std::vector<CaseSummary> measured;
   std::ranges::remove_copy_if(cases, std::back_inserter(measured), is_predicted);

@@ -72,9 +72,9 @@ std::vector<Warning> sample_warnings(const CaseSummary& row, const RunSeconds& r
   }
   // Number and steadiness of simulated steps follow from the plan and deserve no warning.
   const bool simulated = row.source == records::Source::kPredicted;
-  for (const auto& of_steps : {unsteady_warning(runs), correlated(runs)}) {
-    if (of_steps && !simulated) {
-      all.push_back(*of_steps);
+  for (const auto& depends_on_steps : {unsteady_warning(runs), correlated(runs)}) {
+    if (depends_on_steps && !simulated) {
+      all.push_back(*depends_on_steps);
     }
   }
   if (!simulated && row.step_s && row.step_s->steps < kFewSteps) {

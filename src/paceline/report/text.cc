@@ -27,7 +27,7 @@ std::size_t invisible_character_bytes(std::string_view text) {
 
 }  // namespace
 
-std::size_t shown_width(std::string_view text) {
+std::size_t display_width(std::string_view text) {
   return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) {
     return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U;
   }));
@@ -50,12 +50,12 @@ std::string printable(std::string_view text) {
 }
 
 std::string with_hanging_indent(std::string_view head, std::string_view text, std::size_t width) {
-  const std::size_t indent = shown_width(head);
+  const std::size_t indent = display_width(head);
   std::string out(head);
   std::size_t column = indent;
   std::istringstream words{std::string(text)};
   for (std::string word; words >> word;) {
-    const std::size_t length = shown_width(word);
+    const std::size_t length = display_width(word);
     if (column > indent && column + 1 + length > width) {
       out += "\n" + std::string(indent, ' ');
       column = indent;

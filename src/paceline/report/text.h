@@ -8,10 +8,10 @@
 namespace paceline::report {
 
 /// The text that stands for a missing value.
-inline constexpr std::string_view kMissing = "-";
+inline constexpr std::string_view kMissingValueText = "-";
 
 /// Returns the number of characters of UTF-8 `text`; each counts as one column of a terminal.
-std::size_t shown_width(std::string_view text);
+std::size_t display_width(std::string_view text);
 
 /// Replaces control characters, which could move a terminal's cursor or change the direction of the
 /// text around them, by "?".  Line breaks and tabs become blanks.

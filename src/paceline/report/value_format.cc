@@ -9,7 +9,7 @@ namespace paceline::report {
 namespace {
 
 // Whether all samples are equal. The interval then has only the width of rounding errors.
-bool is_a_point(const stats::Interval& interval) {
+bool has_zero_width(const stats::Interval& interval) {
   constexpr double kRounding = 1e-12;
   return interval.high - interval.low <= kRounding * std::abs(interval.high);
 }
@@ -43,15 +43,15 @@ std::string ValueFormat::show_small(double value) const {
 }
 
 std::string ValueFormat::show(const std::optional<double>& value) const {
-  return value ? show(*value) : std::string(kMissing);
+  return value ? show(*value) : std::string(kMissingValueText);
 }
 
 std::string ValueFormat::show(const std::optional<stats::Estimate>& estimate) const {
   if (!estimate) {
-    return std::string(kMissing);
+    return std::string(kMissingValueText);
   }
   const auto& interval = estimate->interval;
-  if (!interval || is_a_point(*interval)) {
+  if (!interval || has_zero_width(*interval)) {
     return show(estimate->value);
   }
   const bool within = estimate->basis == stats::IntervalBasis::kWithinRun;

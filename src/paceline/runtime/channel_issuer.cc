@@ -21,10 +21,10 @@ namespace paceline::runtime {
 class ChannelIssuer::Reports {
  public:
   /// Replaces the listener. Returns when no report is calling the former listener any more.
-  void listen(execution::IssueListener* listener) {
+  void set_listener(execution::IssueListener* listener) {
     std::unique_lock lock(mutex_);
     listener_ = listener;
-    ended_.wait(lock, [&] { return under_way_ == 0; });
+    ended_.wait(lock, [&] { return active_reports_ == 0; });
   }
 
   /// The mutex is not held during the call, because reports may overlap, and a report may issue ops
@@ -35,12 +35,12 @@ class ChannelIssuer::Reports {
     if (listener_ == nullptr) {
       return;
     }
-    ++under_way_;
+    ++active_reports_;
     struct End {
       Reports& self;
       ~End() {
         const std::lock_guard relock(self.mutex_);
-        --self.under_way_;
+        --self.active_reports_;
         self.ended_.notify_all();
       }
     } const end{*this};
@@ -55,7 +55,7 @@ class ChannelIssuer::Reports {
   std::mutex mutex_;
   std::condition_variable ended_;
   execution::IssueListener* listener_ = nullptr;
-  int under_way_ = 0;
+  int active_reports_ = 0;
 };
 
 ChannelIssuer::ChannelIssuer(Channels channels, const FlatMemory& memory,
@@ -78,7 +78,9 @@ ChannelIssuer::ChannelIssuer(Channels channels, const FlatMemory& memory,
 
 ChannelIssuer::~ChannelIssuer() { report_to(nullptr); }
 
-void ChannelIssuer::report_to(execution::IssueListener* listener) { reports_->listen(listener); }
+void ChannelIssuer::report_to(execution::IssueListener* listener) {
+  reports_->set_listener(listener);
+}
 
 void ChannelIssuer::open(plan::Step step, const plan::CommPlan& plan) {
   const std::lock_guard lock(tags_mutex_);
@@ -118,7 +120,7 @@ engines::Channel& ChannelIssuer::channel(plan::CommunicatorId on) const {
 
 // Returns the index of `rank`, a rank of the world, among the members of a communicator.
 int ChannelIssuer::member(plan::CommunicatorId on, plan::Rank rank) const {
-  const auto place = memory_.setup().communicators[plan::index_of(on)].members.place_of(rank);
+  const auto place = memory_.setup().communicators[plan::index_of(on)].members.index_of_rank(rank);
   PACELINE_CHECK(place.has_value());
   return static_cast<int>(*place);
 }

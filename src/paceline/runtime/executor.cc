@@ -90,10 +90,10 @@ void require_executable(const plan::Planner& planner, const plan::PlanInput& inp
 Executor::Executor(const Parts& parts, Options options)
     : traced_(parts.traced),
       memory_(parts.memory),
-      performer_(parts.performer),
+      reducer_(parts.performer),
       keep_gradients_(options.keep_gradients),
       write_gradient_(std::move(options.write_gradient)),
-      place_(parts.device),
+      torch_device_(parts.device),
       device_(options.streams_of(parts.device)),
       programs_(parts.planner, parts.input, memory_.setup()),
       flat_gradients_(ever_moved_gradients(parts)) {
@@ -122,7 +122,7 @@ Executor::Executor(const Parts& parts, Options options)
                                            [this](plan::ParameterId p) { gradient_ready(p); });
   bound_gates_ = std::make_unique<BoundGates>(traced_.gated, *this);
   for (std::size_t p = 0; p < traced_.parameters.size(); ++p) {
-    ids_[traced_.parameters[p].unsafeGetTensorImpl()] = static_cast<plan::ParameterId>(p);
+    parameter_ids_[traced_.parameters[p].unsafeGetTensorImpl()] = static_cast<plan::ParameterId>(p);
   }
 }
 
@@ -144,15 +144,15 @@ void Executor::serve_step() {
 void Executor::begin_step() {
   const plan::Step step = next_step_++;
   if (step == 0) {
-    synchronize(place_);  // waits for the writes that filled the buffers
+    synchronize(torch_device_);  // waits for the writes that filled the buffers
   }
   gates_->begin_step(step, programs_.at(step));
 }
 
 void Executor::begin_forward(int micro) {
   gates_->begin_forward(micro);
-  if (performer_ != nullptr) {
-    performer_->before_forward(gates_->is_last_micro());
+  if (reducer_ != nullptr) {
+    reducer_->before_forward(gates_->is_last_micro());
   }
   // The root module has no gated layer that could call enter() and leave().
   if (traced_.network != nullptr && traced_.gated.front() == nullptr) {
@@ -173,14 +173,14 @@ void Executor::begin_backward() {
       traced_.parameters[p].mutable_grad().reset();
     }
   }
-  if (performer_ != nullptr) {
-    performer_->before_backward(gates_->is_last_micro());
+  if (reducer_ != nullptr) {
+    reducer_->before_backward(gates_->is_last_micro());
   }
 }
 
 void Executor::end_backward() {
-  if (performer_ != nullptr) {
-    performer_->after_backward();
+  if (reducer_ != nullptr) {
+    reducer_->after_backward();
   }
   for (const plan::ParameterId unused : gates_->pending_gradients()) {
     gates_->enter_gradient(unused);
@@ -197,9 +197,9 @@ void Executor::end_backward() {
 // same layer's bias, which autograd returns together with this gradient.  The gradient of a second
 // use of the parameter needs separate memory.
 at::Tensor Executor::gradient_slot(const at::Tensor& parameter) {
-  const auto found = ids_.find(parameter.unsafeGetTensorImpl());
-  if (!in_backward_ || found == ids_.end() || !is_flat(found->second) || !writes_gradients() ||
-      parameter.grad().defined() || slots_taken_.contains(found->second) ||
+  const auto found = parameter_ids_.find(parameter.unsafeGetTensorImpl());
+  if (!in_backward_ || found == parameter_ids_.end() || !is_flat(found->second) ||
+      !writes_gradients() || parameter.grad().defined() || slots_taken_.contains(found->second) ||
       !gates_->try_enter_gradient(found->second)) {
     return {};
   }

@@ -135,16 +135,16 @@ class Executor final : public networks::Gates {
 
   TracedNetwork& traced_;
   FlatMemory& memory_;
-  Reducer* performer_;
+  Reducer* reducer_;
   const bool keep_gradients_;
   bool in_backward_ = false;
   const std::function<void(const at::Tensor&)> write_gradient_;
-  const at::Device place_;
+  const at::Device torch_device_;
   std::shared_ptr<execution::Device> device_;  // null on the CPU
   execution::StepPrograms programs_;
   // The gradient buffers whose gradients lie in their flat slots after the backward pass.
   std::set<plan::BufferId> flat_gradients_;
-  std::unordered_map<const c10::TensorImpl*, plan::ParameterId> ids_;
+  std::unordered_map<const c10::TensorImpl*, plan::ParameterId> parameter_ids_;
   std::set<plan::ParameterId> slots_taken_;  // by gradients of this backward pass
   plan::Step next_step_ = 0;
   std::unique_ptr<ChannelIssuer> issuer_;

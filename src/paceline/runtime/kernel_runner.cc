@@ -48,7 +48,7 @@ void KernelRunner::sleep_until(std::int64_t ns, plan::Step step, const plan::Ker
 void KernelRunner::run(plan::OpRef ref, const plan::Kernel& kernel) const {
   const std::int64_t began = steady_ns();
   const plan::KernelTraits& traits = traits_of(kernel);
-  if (started_ && traits.starts) {
+  if (initial_kernels_done_ && traits.writes_initial_values) {
     return;
   }
   if (const auto time = time_ ? time_(kernel) : std::nullopt) {
@@ -70,17 +70,17 @@ void KernelRunner::run(plan::OpRef ref, const plan::Kernel& kernel) const {
 void KernelRunner::start(const plan::CommPlan& first) {
   for (std::size_t i = 0; i < first.ops.size(); ++i) {
     const auto* kernel = std::get_if<plan::Kernel>(&first.ops[i].work);
-    if (kernel != nullptr && traits_of(*kernel).starts) {
+    if (kernel != nullptr && traits_of(*kernel).writes_initial_values) {
       run({0, static_cast<plan::OpIndex>(i)}, *kernel);
     }
   }
-  started_ = true;
+  initial_kernels_done_ = true;
 }
 
 Call KernelRunner::call_of(plan::OpRef ref, const plan::Kernel& kernel) const {
   Call call = operands_.resolve(kernel);
   call.random = {.seed = seed_, .step = ref.step, .op = ref.op};
-  if (beat_ && traits_of(kernel).starts) {  // other kernels are short
+  if (beat_ && traits_of(kernel).writes_initial_values) {  // other kernels are short
     call.beat = [this, step = ref.step, name = std::string(kernel.name)] { beat_(step, name); };
   }
   return call;

@@ -57,7 +57,7 @@ class KernelRunner {
   std::uint64_t seed_;
   double stretch_;
   std::function<void(plan::Step, const std::string& kernel)> beat_;
-  bool started_ = false;
+  bool initial_kernels_done_ = false;
   mutable std::atomic<std::int64_t> coding_ns_{0};
 };
 

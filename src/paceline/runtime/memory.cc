@@ -104,12 +104,12 @@ void FlatMemory::adopt(const std::vector<at::Tensor>& parameters) {
   for (std::size_t i = 0; i < parameters.size(); ++i) {
     const auto id = static_cast<plan::ParameterId>(i);
     PACELINE_CHECK(parameters[i].is_non_overlapping_and_dense());
-    const at::Tensor value = shaped(id, setup_.parameters[i].value);
+    const at::Tensor value = parameter_view(id, setup_.parameters[i].value);
     if (start_ == Start::kParameters) {
       value.copy_(parameters[i]);
     }
     parameters_[i].set_data(value);
-    gradients_.push_back(shaped(id, setup_.parameters[i].gradient));
+    gradients_.push_back(parameter_view(id, setup_.parameters[i].gradient));
   }
   start_from_parameters();
 }
@@ -126,7 +126,8 @@ void FlatMemory::start_from_parameters() {
     }
     const plan::BufferId values = setup_.parameters[0].value.buffer;
     if (static_cast<plan::BufferId>(b) != values) {
-      const plan::Slice from = buffer.stands_for.value_or(plan::Slice{values, 0, buffer.elements});
+      const plan::Slice from =
+          buffer.layout_source.value_or(plan::Slice{values, 0, buffer.elements});
       view({static_cast<plan::BufferId>(b), 0, buffer.elements}).copy_(view(from));
     }
   }
@@ -144,7 +145,7 @@ at::Tensor FlatMemory::view(const plan::Slice& slice) const {
   return range.values.narrow(0, slice.begin - range.begin, slice.count);
 }
 
-at::Tensor FlatMemory::shaped(plan::ParameterId id, const plan::Slice& slice) const {
+at::Tensor FlatMemory::parameter_view(plan::ParameterId id, const plan::Slice& slice) const {
   const at::Tensor& parameter = parameters_[plan::index_of(id)];
   PACELINE_CHECK_EQ(parameter.numel(), slice.count);
   const Range& range = range_of(slice);

@@ -41,7 +41,7 @@ class FlatMemory {
 
   /// Returns a view of `slice` with the sizes and strides of parameter `id`; the slice must have
   /// exactly the parameter's number of elements.
-  at::Tensor shaped(plan::ParameterId id, const plan::Slice& slice) const;
+  at::Tensor parameter_view(plan::ParameterId id, const plan::Slice& slice) const;
 
   /// The parameter's gradient slot as a view in the parameter's shape; `adopt` makes these views.
   const at::Tensor& gradient(plan::ParameterId id) const;

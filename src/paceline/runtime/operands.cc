@@ -22,7 +22,7 @@ Operands::Operands(const FlatMemory& memory, std::set<plan::BufferId> flat)
 
 // Returns the slice of gradients that the kernel gets as one tensor per parameter; null if all
 // gradients of the kernel are flat.
-const plan::Slice* Operands::split_by(const plan::Kernel& kernel) const {
+const plan::Slice* Operands::slice_to_split(const plan::Kernel& kernel) const {
   for (const plan::Access& read : kernel.reads) {
     const plan::BufferId buffer = read.slice.buffer;
     if (gradients_.contains(buffer) && !flat_.contains(buffer)) {
@@ -33,7 +33,7 @@ const plan::Slice* Operands::split_by(const plan::Kernel& kernel) const {
 }
 
 Call Operands::resolve(const plan::Kernel& kernel) const {
-  const plan::Slice* gradients = split_by(kernel);
+  const plan::Slice* gradients = slice_to_split(kernel);
   const auto operands = [&](const std::vector<plan::Access>& accesses) {
     std::vector<Operand> out;
     for (const plan::Access& access : accesses) {
@@ -69,7 +69,7 @@ Operand Operands::per_parameter(const plan::Slice& slice, const plan::Slice& gra
       out.push_back(gradient);
     } else {
       const plan::Elements begin = slice.begin + own.begin - gradients.begin;
-      out.push_back(memory_.shaped(id, {slice.buffer, begin, own.count}));
+      out.push_back(memory_.parameter_view(id, {slice.buffer, begin, own.count}));
     }
   }
   return out;

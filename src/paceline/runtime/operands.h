@@ -25,7 +25,7 @@ class Operands {
  private:
   Operand per_parameter(const plan::Slice& slice, const plan::Slice& gradients) const;
 
-  const plan::Slice* split_by(const plan::Kernel& kernel) const;
+  const plan::Slice* slice_to_split(const plan::Kernel& kernel) const;
 
   const FlatMemory& memory_;
   std::set<plan::BufferId> gradients_;  // buffers that hold gradients

@@ -56,11 +56,11 @@ FlopCounter::~FlopCounter() {
 }
 
 std::unique_ptr<at::ObserverContext> FlopCounter::begin(const at::RecordFunction& function) {
-  const double each = active_->inside_ ? 0 : multiplications(function);
+  const double each = active_->in_product_ ? 0 : multiplications(function);
   if (each == 0) {
     return nullptr;
   }
-  active_->inside_ = true;
+  active_->in_product_ = true;
   auto product = std::make_unique<Product>();
   product->multiplications = each;
   return product;
@@ -70,7 +70,7 @@ void FlopCounter::end(const at::RecordFunction& function, at::ObserverContext* c
   if (context == nullptr) {
     return;
   }
-  active_->inside_ = false;
+  active_->in_product_ = false;
   active_->flops_ += 2 * static_cast<const Product*>(context)->multiplications *
                      static_cast<double>(function.outputs().at(0).toTensor().numel());
 }

@@ -26,7 +26,7 @@ class FlopCounter {
 
   static thread_local FlopCounter* active_;
   at::CallbackHandle callback_ = 0;
-  bool inside_ = false;  // inside a product: the operations that it calls are part of it
+  bool in_product_ = false;  // inside a product: the operations that it calls are part of it
   double flops_ = 0;
 };
 

@@ -22,7 +22,7 @@ inline std::int64_t ragged_length(const at::Tensor& slice) {
   return length;
 }
 
-inline void set_length(const at::Tensor& slice, std::int64_t length) {
+inline void set_ragged_length(const at::Tensor& slice, std::int64_t length) {
   std::memcpy(slice.mutable_data_ptr(), &length, sizeof(length));
   ragged_length(slice);
 }

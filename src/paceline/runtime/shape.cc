@@ -46,8 +46,9 @@ GatedLayers find_gated_layers(networks::Network& network) {
 struct TracedParameter {
   std::string name;
   at::Tensor parameter;
-  std::optional<std::size_t> entry{};  // position of its layer in `order`; null: the root module
-  std::size_t ready = 0;               // position among the final gradients
+  std::optional<std::size_t>
+      layer_position{};   // position of its layer in `order`; null: the root module
+  std::size_t ready = 0;  // position among the final gradients
 };
 
 at::Tensor loss_with_flop_count(networks::Network& network, const networks::Batch& batch,
@@ -105,9 +106,10 @@ std::optional<std::size_t> layer_entry_position(const at::Tensor& parameter,
   if (layer == layers.layer_of.end()) {
     return std::nullopt;
   }
-  const auto entry = std::ranges::find(order, static_cast<plan::ModuleId>(layer->second));
-  return entry == order.end() ? std::nullopt
-                              : std::optional(static_cast<std::size_t>(entry - order.begin()));
+  const auto layer_position = std::ranges::find(order, static_cast<plan::ModuleId>(layer->second));
+  return layer_position == order.end()
+             ? std::nullopt
+             : std::optional(static_cast<std::size_t>(layer_position - order.begin()));
 }
 
 template <class Id>
@@ -183,13 +185,13 @@ TracedNetwork trace(const std::shared_ptr<networks::Network>& network, const std
     }
   }
   for (TracedParameter& one : found) {
-    one.entry = layer_entry_position(one.parameter, layers, order);
+    one.layer_position = layer_entry_position(one.parameter, layers, order);
   }
   if (!network->numbers_parameters_by_registration()) {
-    std::ranges::stable_sort(found, {}, &TracedParameter::entry);
+    std::ranges::stable_sort(found, {}, &TracedParameter::layer_position);
   }
-  const bool root =
-      std::ranges::any_of(found, [](const TracedParameter& one) { return !one.entry.has_value(); });
+  const bool root = std::ranges::any_of(
+      found, [](const TracedParameter& one) { return !one.layer_position.has_value(); });
   if (root) {
     traced.shape.modules.emplace_back("(root)");
     traced.gated.push_back(nullptr);
@@ -201,7 +203,7 @@ TracedNetwork trace(const std::shared_ptr<networks::Network>& network, const std
   traced.shape.ready_order.resize(found.size());
   for (std::size_t i = 0; i < found.size(); ++i) {
     const TracedParameter& one = found[i];
-    const std::size_t module = one.entry ? *one.entry + (root ? 1 : 0) : 0;
+    const std::size_t module = one.layer_position ? *one.layer_position + (root ? 1 : 0) : 0;
     traced.parameters.push_back(one.parameter);
     traced.shape.parameters.push_back({.name = one.name,
                                        .sizes = one.parameter.sizes().vec(),

@@ -17,13 +17,13 @@ plan::Rank modulo(plan::Rank value, plan::Rank divisor) {
 
 /// Returns the smallest position to which a permutation within a block can move the rank at
 /// position `from`. Positions are counted from the first block.
-plan::Rank first_exchangeable_position(const plan::Symmetry& places, plan::Rank from) {
-  const plan::Rank place = from % places.block;
-  return from - place + places.first_exchangeable_position(place);
+plan::Rank first_exchangeable_position(const plan::Symmetry& block_symmetry, plan::Rank from) {
+  const plan::Rank place = from % block_symmetry.block;
+  return from - place + block_symmetry.first_exchangeable_position(place);
 }
 
 /// Whether every block lies on one host.
-bool hosts_hold_blocks(const plan::Symmetry& symmetry, const plan::RanksPerHost& hosts) {
+bool is_each_block_on_one_host(const plan::Symmetry& symmetry, const plan::RanksPerHost& hosts) {
   return symmetry.first % symmetry.block == 0 &&
          std::ranges::all_of(hosts.runs(),
                              [&](const auto& run) { return run.ranks % symmetry.block == 0; });
@@ -31,7 +31,8 @@ bool hosts_hold_blocks(const plan::Symmetry& symmetry, const plan::RanksPerHost&
 
 /// Finds the orbits of ranks under permutations that exchange hosts of equal size, or blocks of one
 /// host.
-void move_hosts(const plan::Symmetry& symmetry, const plan::RanksPerHost& hosts, Orbits& orbits) {
+void find_orbits_of_host_exchanges(const plan::Symmetry& symmetry, const plan::RanksPerHost& hosts,
+                                   Orbits& orbits) {
   std::map<plan::Rank, plan::Rank> first_of;  // by host size: the first rank of the first such host
   plan::Rank begin = 0;
   for (const auto& run : hosts.runs()) {
@@ -43,7 +44,8 @@ void move_hosts(const plan::Symmetry& symmetry, const plan::RanksPerHost& hosts,
         const plan::Rank first = first_of.try_emplace(run.ranks, begin).first->second;
         for (plan::Rank rank = begin; rank < begin + run.ranks; ++rank) {
           orbits.first[static_cast<std::size_t>(rank)] =
-              first + first_exchangeable_position(orbits.places, (rank - begin) % symmetry.block);
+              first +
+              first_exchangeable_position(orbits.block_symmetry, (rank - begin) % symmetry.block);
         }
       }
       begin += run.ranks;
@@ -55,7 +57,7 @@ void move_hosts(const plan::Symmetry& symmetry, const plan::RanksPerHost& hosts,
 
 /// Finds the orbits of ranks if the symmetry rotates the ranks around a ring. A rotation moves
 /// whole hosts, each of `local` ranks, and whole blocks.
-void move_in_ring(const plan::Symmetry& symmetry, plan::Rank local, Orbits& orbits) {
+void find_orbits_of_rotations(const plan::Symmetry& symmetry, plan::Rank local, Orbits& orbits) {
   const std::int64_t common = std::lcm(std::int64_t{symmetry.block}, std::int64_t{local});
   if (common > symmetry.count) {
     return;
@@ -73,11 +75,11 @@ void move_in_ring(const plan::Symmetry& symmetry, plan::Rank local, Orbits& orbi
     return;
   }
   if (end - begin != symmetry.count) {
-    orbits.places.movable = 1;  // blocks that are not rotated keep their positions
+    orbits.block_symmetry.movable = 1;  // blocks that are not rotated keep their positions
   }
   for (plan::Rank rank = begin; rank < end; ++rank) {
     orbits.first[static_cast<std::size_t>(rank)] =
-        begin + first_exchangeable_position(orbits.places, (rank - begin) % step);
+        begin + first_exchangeable_position(orbits.block_symmetry, (rank - begin) % step);
   }
   orbits.begin = begin;
   orbits.end = end;
@@ -95,7 +97,7 @@ std::optional<plan::Rank> Orbits::permuted_rank(plan::Rank other, plan::Rank ran
     return std::nullopt;
   }
   // The permutation exchanges the positions of `rank` and of the first rank of its orbit.
-  const plan::Rank block = places.block;
+  const plan::Rank block = block_symmetry.block;
   const plan::Rank from = (rank - begin) % block, to = (first_rank - begin) % block;
   const plan::Rank place = (other - begin) % block;
   const plan::Rank taken = place == from ? to : place == to ? from : place;
@@ -110,14 +112,14 @@ Orbits orbits_of(const plan::Symmetry& symmetry, const plan::RanksPerHost& hosts
   const bool equal = hosts.runs().size() == 1;
   const bool one = hosts.hosts() == 1;
   const plan::Rank local = one ? 1 : hosts.runs().front().ranks;
-  orbits.places = symmetry;
-  if (!one && !hosts_hold_blocks(symmetry, hosts)) {
-    orbits.places.movable = 1;
+  orbits.block_symmetry = symmetry;
+  if (!one && !is_each_block_on_one_host(symmetry, hosts)) {
+    orbits.block_symmetry.movable = 1;
   }
   if (symmetry.in_any_order && !one && (!equal || local % symmetry.block == 0)) {
-    move_hosts(symmetry, hosts, orbits);
+    find_orbits_of_host_exchanges(symmetry, hosts, orbits);
   } else if (equal) {
-    move_in_ring(symmetry, local, orbits);
+    find_orbits_of_rotations(symmetry, local, orbits);
   }
   return orbits;
 }
@@ -132,7 +134,7 @@ plan::Rank Classes::count() const {
 
 /// Hosts that share one rank class have the same classes of ranks, so the smallest representative
 /// on a host identifies the class of the host.
-void Classes::follow_orbits() {
+void Classes::set_representatives() {
   std::vector<plan::Rank> smallest(host_size.size(), world());
   for (plan::Rank rank = 0; rank < world(); ++rank) {
     const auto r = static_cast<std::size_t>(rank);
@@ -180,7 +182,7 @@ Classes folded_classes(const plan::Planner& planner, const plan::PlanInput& inpu
   Classes classes = unfolded_classes(input);
   const plan::RanksPerHost hosts = input.hosts();
   classes.orbits = orbits_of(planner.symmetry(input), hosts);
-  classes.follow_orbits();
+  classes.set_representatives();
   return classes;
 }
 

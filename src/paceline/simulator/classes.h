@@ -24,7 +24,7 @@ struct Orbits {
   /// otherwise two of them are exchanged and the others stay.
   plan::Rank begin = 0, end = 0;
   bool ring = false;
-  plan::Symmetry places{};  // the symmetry whose movable ranks are permuted
+  plan::Symmetry block_symmetry{};  // the symmetry whose movable ranks are permuted
 };
 
 /// Returns the orbits of the ranks on `hosts`, which must have all ranks of the job.
@@ -48,7 +48,7 @@ struct Classes {
 
   /// Makes the first rank of every orbit the representative of the orbit, and gives each host a
   /// class according to the ranks that it has.
-  void follow_orbits();
+  void set_representatives();
 };
 
 /// Makes every rank a class of its own.

@@ -101,8 +101,9 @@ class EventQueue {
   };
 
   AppendableRun& appendable_run_at(plan::Picoseconds time) {
-    constexpr std::uint64_t kOdd = 0x9e3779b97f4a7c15U;  // a multiplier that spreads close times
-    return open_[(static_cast<std::uint64_t>(time) * kOdd) >> 58U];
+    constexpr std::uint64_t kHashMultiplier =
+        0x9e3779b97f4a7c15U;  // a multiplier that spreads close times
+    return open_[(static_cast<std::uint64_t>(time) * kHashMultiplier) >> 58U];
   }
 
   std::uint32_t take_link(const Link& link) {

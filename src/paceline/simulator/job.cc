@@ -205,11 +205,11 @@ class Compiler {
     StepDependencies dependencies(job_.input.model, program, job_.period);
     std::optional<ItemId> model_work;
     // Ops that performers issue: in this step, and in the step before.
-    std::vector<ItemId> performed, before;
+    std::vector<ItemId> owned_ops, before;
     for (plan::Step step = 0; step < job_.options.steps; ++step) {
       const Dependencies& waits = dependencies.of(step);
       const CommPlan& plan = *program.steps[static_cast<std::size_t>(step)];
-      before = std::exchange(performed, {});
+      before = std::exchange(owned_ops, {});
       for (std::size_t i = 0; i < plan.ops.size(); ++i) {
         const auto id = static_cast<ItemId>(job_.items.size());
         Item item = item_of(a, program, step, i);
@@ -222,7 +222,7 @@ class Compiler {
         }
         std::ranges::for_each(before, wait_for);
         if (!plan.ops[i].performer.empty()) {
-          performed.push_back(id);
+          owned_ops.push_back(id);
         }
         if (plan::is_model_work(plan.ops[i])) {
           before.clear();  // later ops wait for this op, which waits for those in `before`
@@ -290,7 +290,7 @@ class Compiler {
       item.kind = std::holds_alternative<plan::Collective>(op.work) ? ItemKind::kCollective
                                                                     : ItemKind::kExchange;
       item.queue = queue_of_.at(plan::index_of(*plan::communicator_of(op)));
-      item.bytes = plan::bytes_on_credit(program.setup, op);
+      item.bytes = plan::credit_bytes_of(program.setup, op);
     }
     return item;
   }
@@ -336,16 +336,16 @@ class Compiler {
 KernelShape shape_of(const plan::Kernel& kernel, const plan::Setup& setup) {
   KernelShape shape{.name = std::string(kernel.name)};
   const plan::KernelTraits* traits = plan::find_kernel_traits(kernel.name);
-  const bool gathers = traits != nullptr && traits->gathers;
+  const bool accesses_by_index = traits != nullptr && traits->accesses_by_index;
   for (const auto* list : {&kernel.reads, &kernel.writes}) {
     for (const plan::Access& access : *list) {
       const plan::Slice& slice = access.slice;
       const plan::Buffer& buffer = setup.buffers[plan::index_of(slice.buffer)];
-      if (gathers && !buffer.typical) {
+      if (accesses_by_index && !buffer.typical) {
         continue;
       }
       shape.bytes += std::min(slice.count, buffer.typical.value_or(slice.count)) *
-                     plan::size_of(buffer.dtype) * (gathers ? 2 : 1);
+                     plan::size_of(buffer.dtype) * (accesses_by_index ? 2 : 1);
     }
   }
   for (const plan::Access& access : kernel.writes) {

@@ -10,23 +10,23 @@ namespace {
 /// kept even if it is larger.
 constexpr std::size_t kMostKeptItems = 2'000'000;
 
-bool same(const plan::ParameterShape& a, const plan::ParameterShape& b) {
+bool has_same_plan(const plan::ParameterShape& a, const plan::ParameterShape& b) {
   return a.name == b.name && a.sizes == b.sizes && a.module == b.module;
 }
 
-bool same(const plan::ModelShape& a, const plan::ModelShape& b) {
+bool has_same_plan(const plan::ModelShape& a, const plan::ModelShape& b) {
   return a.name == b.name && a.modules == b.modules && a.dtype == b.dtype &&
          a.ready_order == b.ready_order &&
          std::ranges::equal(a.parameters, b.parameters,
-                            [](const auto& p, const auto& q) { return same(p, q); });
+                            [](const auto& p, const auto& q) { return has_same_plan(p, q); });
 }
 
 /// Whether two inputs agree in everything that a plan depends on except times.
-bool same(const plan::PlanInput& a, const plan::PlanInput& b) {
+bool has_same_plan(const plan::PlanInput& a, const plan::PlanInput& b) {
   return a.rank == b.rank && a.world == b.world && a.local_world == b.local_world &&
          a.micro_batches == b.micro_batches && a.loss_scaling == b.loss_scaling &&
          a.clip_norm == b.clip_norm && a.optimizer.name == b.optimizer.name &&
-         a.optimizer.state_buffers == b.optimizer.state_buffers && same(a.model, b.model);
+         a.optimizer.state_buffers == b.optimizer.state_buffers && has_same_plan(a.model, b.model);
 }
 
 }  // namespace
@@ -43,7 +43,8 @@ std::shared_ptr<const Job> JobCache::compiled(const strategies::StrategySpec& st
   }
   const std::string text = strategy.text();
   const auto known = std::ranges::find_if(entries_, [&](const Entry& entry) {
-    return entry.strategy == text && entry.job->options == options && same(entry.job->input, input);
+    return entry.strategy == text && entry.job->options == options &&
+           has_same_plan(entry.job->input, input);
   });
   if (known != entries_.end()) {
     entries_.splice(entries_.begin(), entries_, known);

@@ -16,7 +16,7 @@ RankPrograms::RankPrograms(const plan::Planner& planner, plan::PlanInput input, 
     : planner_(planner), input_(std::move(input)), steps_(steps) {}
 
 /// Returns the rank's program; a new one has a setup but no steps.
-RankProgram& RankPrograms::find_or_begin(plan::Rank rank) {
+RankProgram& RankPrograms::find_or_create(plan::Rank rank) {
   const auto [at, fresh] = programs_.try_emplace(rank);
   if (fresh) {
     input_.rank = rank;
@@ -36,7 +36,7 @@ const plan::CommPlan& RankPrograms::plan(RankProgram& program, plan::Variant var
 }
 
 const plan::CommPlan& RankPrograms::step_1_plan(plan::Rank rank) {
-  RankProgram& program = find_or_begin(rank);
+  RankProgram& program = find_or_create(rank);
   input_.rank = rank;
   return plan(program, planner_.variant(input_, 1));
 }
@@ -52,7 +52,7 @@ RankPrograms::Partner RankPrograms::partner_of(plan::Rank rank, const plan::Endp
 }
 
 const RankProgram& RankPrograms::of(plan::Rank rank) {
-  RankProgram& program = find_or_begin(rank);
+  RankProgram& program = find_or_create(rank);
   if (!program.begin.empty()) {
     return program;
   }

@@ -53,7 +53,7 @@ class RankPrograms {
   plan::PlanInput& input() { return input_; }
 
  private:
-  RankProgram& find_or_begin(plan::Rank rank);
+  RankProgram& find_or_create(plan::Rank rank);
   const plan::CommPlan& plan(RankProgram& program, plan::Variant variant);
 
   const plan::Planner& planner_;

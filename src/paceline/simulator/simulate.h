@@ -140,7 +140,7 @@ class Simulator {
   struct TransferQueue {              // the transfers of one transfer queue
     std::queue<TransferId> to_start;  // transfers that all their items have issued
     bool dirty = false;
-    std::int32_t carrying = 0;  // number of transfers that are running
+    std::int32_t transfers_under_way = 0;  // number of transfers that are running
   };
   struct TransferLoad {  // load that a transfer puts on a link
     std::uint32_t link = 0;
@@ -190,7 +190,7 @@ class Simulator {
   // These members are defined in simulator_transfers.cc.
   void issue_ready(std::uint32_t actor);
   plan::IssueRule& queue_of(const Item& item);
-  void take_from_queue(std::uint32_t queue, ItemId item);
+  void issue_from_queue(std::uint32_t queue, ItemId item);
   bool offer_next(std::uint32_t actor);
   bool may_overlap_last(ItemId item) const;
   void leave_queue(const Item& item);
@@ -202,7 +202,7 @@ class Simulator {
   void end_transfer(TransferId id);
   void change_in_flight(TransferId id, std::int32_t by);
   bool computes(TransferId id) const;
-  void touch_transfer_queue(std::uint32_t transfer_queue);
+  void mark_transfer_queue_dirty(std::uint32_t transfer_queue);
   const std::optional<cluster::TransferCost>& cost_of(const Transfer& transfer) const;
 
   // These members are defined in simulator_deadlock.cc.
@@ -224,7 +224,7 @@ class Simulator {
   std::vector<std::int32_t> computing_;  // number of computing ranks, by device link
   /// By item: whether it is an update kernel for which no communication of its step waits.  Model
   /// work runs before such kernels.
-  std::vector<char> yields_;
+  std::vector<char> is_deferrable_update_;
   std::vector<plan::IssueRule> queues_, fresh_queues_;
   /// For each queue: the queues whose leader it is.
   std::vector<std::vector<std::uint32_t>> followers_;

@@ -22,7 +22,7 @@ std::int64_t fixed_point_speed(double share) {
 void Simulator::find_updates() {
   const auto size = static_cast<ItemId>(job_.items.size() - 1);
   std::vector<char> leads(size, 0);
-  yields_.assign(size, 0);
+  is_deferrable_update_.assign(size, 0);
   for (ItemId id = size; id-- > 0;) {
     const Item& item = job_.items[id];
     if (item.kind != ItemKind::kKernel) {
@@ -38,7 +38,7 @@ void Simulator::find_updates() {
     const plan::KernelTraits* traits =
         plan::find_kernel_traits(job_.kernel_shapes[static_cast<std::size_t>(item.subject)].name);
     if (traits != nullptr && traits->optimizer_step && leads[id] == 0) {
-      yields_[id] = 1;
+      is_deferrable_update_[id] = 1;
     }
   }
 }
@@ -190,7 +190,8 @@ void Simulator::ready(ItemId id) {
       touch(item.actor);
       break;
     case ItemKind::kKernel:
-      (costs_.software.kernels_on_device && yields_[id] != 0 ? actor.updates : actor.kernels)
+      (costs_.software.kernels_on_device && is_deferrable_update_[id] != 0 ? actor.updates
+                                                                           : actor.kernels)
           .emplace(item.priority, id);
       touch(item.actor);
       break;
@@ -255,7 +256,7 @@ void Simulator::start_all_possible() {
   }
   if (network_.changed()) {
     for (const cluster::FairShare::FlowId id : network_.share(now_)) {
-      network_.flow(id).event = events_.push(network_.end_of(id), EventKind::kFlow, id);
+      network_.flow(id).event = events_.push(network_.end_time_of(id), EventKind::kFlow, id);
     }
   }
 }

@@ -14,7 +14,7 @@ plan::IssueRule& Simulator::queue_of(const Item& item) {
 
 /// Issues an item.  If its queue leads other queues and the item is a collective, these queues must
 /// issue the same collective in their turn.
-void Simulator::take_from_queue(std::uint32_t queue, ItemId id) {
+void Simulator::issue_from_queue(std::uint32_t queue, ItemId id) {
   const Item& item = job_.items[id];
   plan::IssueRule& rule = queues_[queue];
   if (rule.picks() && item.kind == ItemKind::kCollective) {
@@ -85,7 +85,7 @@ void Simulator::issue_ready(std::uint32_t actor) {
       return;
     }
     const ItemId item = first->place;
-    take_from_queue(static_cast<std::uint32_t>(first->queue), item);
+    issue_from_queue(static_cast<std::uint32_t>(first->queue), item);
     const plan::Picoseconds cost = costs_.free_communication ? 0 : costs_.software.issue;
     item_intervals_[item].begin = now_;
     if (cost > 0) {
@@ -109,12 +109,12 @@ void Simulator::issued(ItemId id) {
     if (--absent_[t] == 0) {
       const std::uint32_t queue = job_.transfers[t].queue;
       transfer_queues_[queue].to_start.push(t);
-      touch_transfer_queue(queue);
+      mark_transfer_queue_dirty(queue);
     }
   }
 }
 
-void Simulator::touch_transfer_queue(std::uint32_t transfer_queue) {
+void Simulator::mark_transfer_queue_dirty(std::uint32_t transfer_queue) {
   if (!transfer_queues_[transfer_queue].dirty) {
     transfer_queues_[transfer_queue].dirty = true;
     dirty_transfer_queues_.push_back(transfer_queue);
@@ -128,11 +128,11 @@ void Simulator::start_queued_transfers(std::uint32_t index) {
   while (!transfer_queue.to_start.empty()) {
     const TransferId id = transfer_queue.to_start.front();
     const std::int32_t most = job_.transfers[id].message ? 1 : software.concurrent_collectives;
-    if (most > 0 && transfer_queue.carrying >= most) {
+    if (most > 0 && transfer_queue.transfers_under_way >= most) {
       break;
     }
     transfer_queue.to_start.pop();
-    ++transfer_queue.carrying;
+    ++transfer_queue.transfers_under_way;
     start_transfer(id);
   }
 }
@@ -191,7 +191,7 @@ void Simulator::start_flow(TransferId id) {
   const cluster::FairShare::FlowId flow =
       network_.start(now_, id, cost.bytes, cost.limit_bytes_per_s, flow_loads_);
   if (flow_loads_.empty()) {
-    network_.flow(flow).event = events_.push(network_.end_of(flow), EventKind::kFlow, flow);
+    network_.flow(flow).event = events_.push(network_.end_time_of(flow), EventKind::kFlow, flow);
   }
 }
 
@@ -199,8 +199,8 @@ void Simulator::end_transfer(TransferId id) {
   const Transfer& transfer = job_.transfers[id];
   transfer_intervals_[id].end = now_;
   change_in_flight(id, -1);
-  --transfer_queues_[transfer.queue].carrying;
-  touch_transfer_queue(transfer.queue);
+  --transfer_queues_[transfer.queue].transfers_under_way;
+  mark_transfer_queue_dirty(transfer.queue);
   for (const ItemId item : job_.items_of(transfer)) {
     if (--item_[item].transfers == 0) {
       leave_queue(job_.items[item]);

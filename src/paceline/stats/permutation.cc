@@ -18,7 +18,7 @@ namespace {
 
 // Relative differences below this are ties: sums of the same values in another order differ in
 // their last bits, whereas true differences between arrangements are far larger.
-constexpr double kTie = 1e-9;
+constexpr double kTieTolerance = 1e-9;
 
 struct Block {
   std::vector<std::size_t> units;
@@ -138,7 +138,7 @@ class ExceedanceCounter {
     double largest = 0;
     for (const std::size_t c : order_) {  // in order of increasing significance
       largest = std::max(largest, z_[c]);
-      const double bar = seen_[c] - kTie * std::max(1.0, seen_[c]);
+      const double bar = seen_[c] - kTieTolerance * std::max(1.0, seen_[c]);
       single_[c] += z_[c] >= bar ? 1 : 0;
       stepwise_[c] += largest >= bar ? 1 : 0;
     }

@@ -79,7 +79,8 @@ MatrixXd normal_matrix(const MatrixXd& jacobian) {
 
 /// Fixes those unknowns for this step that are at their upper bounds and would grow, by removing
 /// them from the equations.
-void keep_at_ends(const VectorXd& at, const VectorXd& most, MatrixXd& normal, VectorXd& slope) {
+void fix_unknowns_at_bounds(const VectorXd& at, const VectorXd& most, MatrixXd& normal,
+                            VectorXd& slope) {
   for (Eigen::Index k = 0; k < at.size(); ++k) {
     if (at[k] >= most[k] && slope[k] < 0) {
       normal.row(k).setZero();
@@ -100,7 +101,7 @@ VectorXd minimum(const ScaledProblem& problem, VectorXd at, const VectorXd& most
     const MatrixXd jacobian = problem.jacobian(at, base);
     MatrixXd normal = normal_matrix(jacobian);
     VectorXd slope = jacobian.transpose() * base + at;
-    keep_at_ends(at, most, normal, slope);
+    fix_unknowns_at_bounds(at, most, normal, slope);
     bool better = false;
     double gain = 0;
     while (!better && damping < kMostDamping) {

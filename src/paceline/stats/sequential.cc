@@ -46,7 +46,7 @@ double evidence_radius(std::size_t count, double deviation, double significance)
   return deviation * std::sqrt((n - 1) / n * (k - 1) / (1 - k / g));
 }
 
-Interval anytime_interval(const Moments& moments, std::size_t count, double significance) {
+Interval anytime_valid_interval(const Moments& moments, std::size_t count, double significance) {
   const double half = evidence_radius(count, moments.deviation, significance);
   return {moments.mean - half, moments.mean + half};
 }
@@ -69,7 +69,7 @@ std::optional<Interval> sequential_interval(std::span<const double> differences,
                                             double significance) {
   PACELINE_CHECK(significance > 0 && significance < 1);
   const auto moments = moments_of(differences);
-  return moments ? std::optional(anytime_interval(*moments, moments->count, significance))
+  return moments ? std::optional(anytime_valid_interval(*moments, moments->count, significance))
                  : std::nullopt;
 }
 
@@ -81,15 +81,15 @@ SequentialEnd sequential_end(const Interval& interval, const SequentialGoal& goa
                                                                 : SequentialEnd::kNone;
 }
 
-std::optional<std::size_t> sequential_differences_to_go(std::span<const double> differences,
-                                                        const SequentialGoal& goal) {
+std::optional<std::size_t> remaining_sequential_differences(std::span<const double> differences,
+                                                            const SequentialGoal& goal) {
   constexpr std::size_t kMost = 1'000'000;
   const auto moments = moments_of(differences);
   if (!moments) {
     return std::nullopt;
   }
   const auto ends = [&](std::size_t count) {
-    return sequential_end(anytime_interval(*moments, count, goal.significance), goal) !=
+    return sequential_end(anytime_valid_interval(*moments, count, goal.significance), goal) !=
            SequentialEnd::kNone;
   };
   if (ends(moments->count)) {

@@ -56,7 +56,7 @@ SequentialEnd sequential_end(const Interval& interval, const SequentialGoal& goa
 
 /// Returns about how many more differences are needed to end the sequence if the mean and the
 /// scatter stay the same; nothing if a million more do not.
-std::optional<std::size_t> sequential_differences_to_go(std::span<const double> differences,
-                                                        const SequentialGoal& goal);
+std::optional<std::size_t> remaining_sequential_differences(std::span<const double> differences,
+                                                            const SequentialGoal& goal);
 
 }  // namespace paceline::stats

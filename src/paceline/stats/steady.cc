@@ -15,7 +15,7 @@ namespace {
 
 // The smallest number of samples on either side of a cut.  A series of fewer than twice as many is
 // not cut.
-constexpr std::size_t kShortest = 4;
+constexpr std::size_t kLeastSegmentSamples = 4;
 
 // Returns the mid-ranks of the samples minus their mean.  They sum to zero, and U_k (see steady.h)
 // is -2 times their sum up to k.
@@ -47,9 +47,9 @@ struct Cut {
 Cut highest_cut(std::span<const double> ranks) {
   Cut best;
   double sum = 0;
-  for (std::size_t k = 1; k + kShortest <= ranks.size(); ++k) {
+  for (std::size_t k = 1; k + kLeastSegmentSamples <= ranks.size(); ++k) {
     sum += ranks[k - 1];
-    if (k < kShortest) {
+    if (k < kLeastSegmentSamples) {
       continue;
     }
     const double height =
@@ -81,7 +81,8 @@ std::size_t block_between_shifts(std::span<const double> values) {
   const double rho = std::clamp(1 - ratio * ratio, 0.0, 0.95);
   const double odds = 2 * rho / (1 - rho * rho);
   const double length = std::cbrt(1.5 * odds * odds * static_cast<double>(n));
-  return std::clamp<std::size_t>(static_cast<std::size_t>(std::round(length)), 1, n / kShortest);
+  return std::clamp<std::size_t>(static_cast<std::size_t>(std::round(length)), 1,
+                                 n / kLeastSegmentSamples);
 }
 
 // Cuts a rotation of `values` into blocks of `block` neighbors (the last one shorter) and writes
@@ -114,7 +115,7 @@ class LastChange {
 
   // Returns the first step after the last change among the steps from `first` to `end`.
   std::optional<std::size_t> find(std::size_t first, std::size_t end) const {
-    if (end - first < 2 * kShortest) {
+    if (end - first < 2 * kLeastSegmentSamples) {
       return std::nullopt;
     }
     const auto part = samples_.subspan(first, end - first);

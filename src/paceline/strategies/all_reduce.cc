@@ -26,7 +26,7 @@ class AllReduce final : public ExchangeRule {
 
   bool combines(Combination) const override { return true; }
 
-  void extend(const WireFormat& format, SetupBuilder& builder) const override {
+  void extend_setup(const WireFormat& format, SetupBuilder& builder) const override {
     if (format.combination == Combination::kMerge) {
       const Slice values = whole(builder.setup(), kValues);
       builder.add_buffer({.name = kGathered,

@@ -21,14 +21,14 @@ void ByteFormBuffers::add_gathered(SetupBuilder& builder) const {
 }
 
 Elements ByteFormBuffers::bytes_of(const SetupBuilder& builder) const {
-  return places_before(whole(builder.setup(), kValues).count, builder.input().model);
+  return reserved_bytes_before(whole(builder.setup(), kValues).count, builder.input().model);
 }
 
 WireSlice ByteFormBuffers::wire_slice(const Slice& slice, Elements bytes,
                                       const Program& program) const {
   const ModelShape& model = program.input().model;
-  const Elements begin = places_before(slice.begin, model);
-  PACELINE_CHECK(begin + bytes <= places_before(slice.begin + slice.count, model));
+  const Elements begin = reserved_bytes_before(slice.begin, model);
+  PACELINE_CHECK(begin + bytes <= reserved_bytes_before(slice.begin + slice.count, model));
   const Slice mine{buffer_named(program.setup(), name_), begin, bytes};
   return {.format = {.type = DType::kI8, .combination = Combination::kGather},
           .of = slice,
@@ -36,7 +36,7 @@ WireSlice ByteFormBuffers::wire_slice(const Slice& slice, Elements bytes,
           .all = gathered_slice_in("all_" + name_, mine, program)};
 }
 
-Elements ByteFormBuffers::places_before(Elements begin, const ModelShape& model) const {
+Elements ByteFormBuffers::reserved_bytes_before(Elements begin, const ModelShape& model) const {
   const Elements piece = kAlignmentBytes / size_of(model.dtype);
   PACELINE_CHECK_EQ(begin % piece, 0);
   return begin / piece * per_piece_(piece);

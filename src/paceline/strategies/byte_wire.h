@@ -32,7 +32,7 @@ class ByteFormBuffers {
  private:
   Elements bytes_of(const SetupBuilder& builder) const;
 
-  Elements places_before(Elements begin, const ModelShape& model) const;
+  Elements reserved_bytes_before(Elements begin, const ModelShape& model) const;
 
   std::string name_;
   Elements (*per_piece_)(Elements piece);  // argument: number of values in a piece

@@ -78,12 +78,13 @@ class ByteScheduler final : public ScheduleRule {
     const std::vector<Bucket>& buckets = program.buckets();
     const std::int64_t size = size_of(program.input().model.dtype);
     const Elements step = kAlignmentBytes / size * program.shards();
-    const Elements longest = partition_.longest(buckets, step, share * static_cast<double>(size));
+    const Elements largest_partition_elements =
+        partition_.largest_partition_elements(buckets, step, share * static_cast<double>(size));
     std::vector<Part> parts;
     for (std::size_t i = 0; i < buckets.size(); ++i) {
-      for (Elements at = 0; at < buckets[i].values.count; at += longest) {
+      for (Elements at = 0; at < buckets[i].values.count; at += largest_partition_elements) {
         Part part{buckets[i], i};
-        const Elements count = std::min(longest, buckets[i].values.count - at);
+        const Elements count = std::min(largest_partition_elements, buckets[i].values.count - at);
         for (Slice* slice : {&part.part.values, &part.part.gradients}) {
           slice->begin += at;
           slice->count = count;
@@ -102,7 +103,7 @@ class ByteScheduler final : public ScheduleRule {
     if (order_ == IssueOrder::kPriority || input.world == 1) {
       return parts;
     }
-    const StepTimings step = step_tensors_of(input, "bytescheduler");
+    const StepTimings step = step_timings_of(input, "bytescheduler");
     // For each bucket, the index in ready order of its last gradient.
     std::vector<std::size_t> last;
     std::size_t tensors = 0;

@@ -13,9 +13,9 @@
 namespace paceline::strategies {
 namespace {
 
-constexpr auto kChange = "change";
-constexpr auto kDecoded = "decoded";
-constexpr auto kOrigin = "origin";
+constexpr auto kChangeBuffer = "change";
+constexpr auto kDecodedBuffer = "decoded";
+constexpr auto kOriginBuffer = "origin";
 
 std::string estimate_name(Step phase) { return fmt::format("estimate{}", phase); }
 
@@ -46,7 +46,7 @@ bool has_no_neighbors(const MixingRow& row) { return row.from.empty() && row.to.
 
 ChocoEstimates::ChocoEstimates(std::string_view who, const Options& options,
                                std::unique_ptr<CodecRule> codec)
-    : who_(who), codec_(std::move(codec)), gamma_(options.number("gamma")) {}
+    : strategy_name_(who), codec_(std::move(codec)), gamma_(options.number("gamma")) {}
 
 double ChocoEstimates::gamma(const ModelShape& model) const {
   return gamma_ == 0 ? codec_->contraction(model)->gamma() : gamma_;
@@ -74,7 +74,7 @@ void ChocoEstimates::check(const GraphNode& mine, const ModelShape& model) const
           fmt::format("'{}' with a codec whose codes may exceed what they stand for needs "
                       "symmetric weights, since with others the excess grows, and {}; take "
                       "topology=ring, or the codec topk, qsgd or bf16",
-                      who_, uneven));
+                      strategy_name_, uneven));
     }
     for (Rank node = 0; contraction.needs_same_draws && node < mine.nodes; ++node) {
       const std::size_t all = graph.mixing(0, step).from.size();
@@ -84,39 +84,39 @@ void ChocoEstimates::check(const GraphNode& mine, const ModelShape& model) const
             fmt::format("'{}' with a codec that draws the same places on all ranks needs programs "
                         "of one length, and rank {} has {} neighbors where rank 0 has {}; take "
                         "topology=ring, or the codec topk",
-                        who_, node, here, all));
+                        strategy_name_, node, here, all));
       }
     }
   }
 }
 
-void ChocoEstimates::extend(const GraphNode& mine, SetupBuilder& builder) const {
+void ChocoEstimates::extend_setup(const GraphNode& mine, SetupBuilder& builder) const {
   PlanInput unscaled = builder.input();  // loss scaling does not change parameters
   check(mine, unscaled.model);
   unscaled.loss_scaling = false;
-  codec_->extend(unscaled, builder);
+  codec_->extend_setup(unscaled, builder);
   bool even = true;
   for (Step phase = 0; phase < mine.graph.period(); ++phase) {
     builder.add_buffer_like_values(estimate_name(phase), InitialValue::kParameters);
     builder.add_buffer_like_values(pull_name(phase));
     even = even && row_sum_excess(mine.graph.mixing(mine.node, phase)) == 0;
   }
-  builder.add_buffer_like_values(kChange);
-  builder.add_buffer_like_values(kDecoded);
+  builder.add_buffer_like_values(kChangeBuffer);
+  builder.add_buffer_like_values(kDecodedBuffer);
   if (!even) {
-    builder.add_buffer_like_values(kOrigin, InitialValue::kParameters);
+    builder.add_buffer_like_values(kOriginBuffer, InitialValue::kParameters);
   }
   add_inboxes(mine.graph.degree(mine.node), builder);
 }
 
 void ChocoEstimates::start(const Slice& values, const MixingRow& mixing, CommunicatorId on,
                            Program& program) const {
-  const Slice change = same_range_in(kChange, values, program);
+  const Slice change = same_range_in(kChangeBuffer, values, program);
   const std::vector<WireSlice> forms = wire_forms_of(change, program);
   if (forms.empty() || has_no_neighbors(mixing)) {
     return;
   }
-  const Slice decoded = same_range_in(kDecoded, values, program);
+  const Slice decoded = same_range_in(kDecodedBuffer, values, program);
   const Slice estimate = same_range_in(estimate_name(program.phase()), values, program);
   program.kernel("linear", {{values}, {estimate}}, {{change}}, {1, -1});
   codec_->forget(change, program);
@@ -135,12 +135,12 @@ void ChocoEstimates::start(const Slice& values, const MixingRow& mixing, Communi
 }
 
 void ChocoEstimates::finish(const Slice& values, const MixingRow& mixing, Program& program) const {
-  const Slice change = same_range_in(kChange, values, program);
+  const Slice change = same_range_in(kChangeBuffer, values, program);
   const std::vector<WireSlice> forms = wire_forms_of(change, program);
   if (forms.empty() || has_no_neighbors(mixing)) {
     return;
   }
-  const Slice decoded = same_range_in(kDecoded, values, program);
+  const Slice decoded = same_range_in(kDecodedBuffer, values, program);
   const Slice pull = same_range_in(pull_name(program.phase()), values, program);
   for (std::size_t i = 0; i < mixing.from.size(); ++i) {
     std::vector<Slice> theirs;
@@ -154,7 +154,7 @@ void ChocoEstimates::finish(const Slice& values, const MixingRow& mixing, Progra
   const double step = gamma(program.input().model);
   std::vector<double> weights{1, step};
   if (const double excess = row_sum_excess(mixing); excess != 0) {
-    reads.push_back({same_range_in(kOrigin, values, program)});
+    reads.push_back({same_range_in(kOriginBuffer, values, program)});
     weights.push_back(step * excess);
   }
   program.kernel("linear", std::move(reads), {{values}}, std::move(weights));

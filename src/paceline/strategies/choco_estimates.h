@@ -48,7 +48,7 @@ class ChocoEstimates {
 
   /// Adds the buffers of this rank, whose node in the graph is `mine`.  Throws UsageError if
   /// averages of codes do not converge to the mean on that graph.
-  void extend(const GraphNode& mine, SetupBuilder& builder) const;
+  void extend_setup(const GraphNode& mine, SetupBuilder& builder) const;
 
   /// Appends the ops that send the code of `values` to the ranks that `mixing`, a row over ranks,
   /// names.
@@ -72,7 +72,7 @@ class ChocoEstimates {
   /// Appends sum <- sum + weight * factor * decoded, where `factor` is that of the Contraction.
   void add(const Slice& decoded, double weight, const Slice& sum, Program& program) const;
 
-  std::string_view who_;
+  std::string_view strategy_name_;
   std::unique_ptr<CodecRule> codec_;
   double gamma_;  // 0: Contraction::gamma() is used
 };

@@ -44,7 +44,7 @@ std::string_view codec_need_text(Combination how, const ExchangeRule& exchange) 
 }
 
 /// Throws UsageError unless the exchange can combine the codec's forms.
-void check_combines(const StrategySpec& spec) {
+void check_codec_exchange_pair(const StrategySpec& spec) {
   const auto codec = spec.codec.row->make(spec.codec.options);
   const Combination how = codec->format({}).combination;
   const auto exchange = spec.exchange.row->make(spec.exchange.options);
@@ -82,7 +82,7 @@ bool can_combine(const RowInfo& update, const RowInfo& exchange) {
 }
 
 /// Throws UsageError unless the exchange provides what the update rule needs (RowInfo::need).
-void check_need(const RowInfo& update, const RowInfo& exchange) {
+void check_exchange_need(const RowInfo& update, const RowInfo& exchange) {
   if (fulfills_need(exchange, update.need)) {
     return;
   }
@@ -126,14 +126,15 @@ void check_parameter_codec(const StrategySpec& spec) {
       spec.exchange.row->make_coded != nullptr &&
       spec.exchange.row->make_coded(spec.exchange.options, spec.codec.row->make(spec.codec.options))
           ->cuts();
-  if (!spec.update.row->coded || spec.exchange.row->make_coded == nullptr) {
+  if (!spec.update.row->accepts_codec || spec.exchange.row->make_coded == nullptr) {
     reject(fmt::format(
         "'{}' over '{}' sends the parameters themselves; take identity, or {} with an update rule "
         "of {}{}",
         spec.update.row->name, spec.exchange.row->name,
         fmt::join(names_of(exchanges(), [](const auto& row) { return row.make_coded != nullptr; }),
                   ", "),
-        fmt::join(names_of(update_rules(), [](const auto& row) { return row.coded; }), ", "),
+        fmt::join(names_of(update_rules(), [](const auto& row) { return row.accepts_codec; }),
+                  ", "),
         contracts ? "" : " and a codec of " + contracting_codecs_text(cuts)));
   }
   if (!contracts) {
@@ -164,7 +165,7 @@ bool divides_by_rate(const StrategySpec& spec) {
 void check_combination(const StrategySpec& spec) {
   const RowInfo& exchange = *spec.exchange.row;
   const RowInfo& update = *spec.update.row;
-  check_need(update, exchange);
+  check_exchange_need(update, exchange);
   if (exchange.parameters && !update.parameters) {
     throw UsageError(
         fmt::format("'{}' averages parameters, which '{}' does not send; "
@@ -187,7 +188,7 @@ void check_combination(const StrategySpec& spec) {
     check_parameter_codec(spec);
     return;
   }
-  check_combines(spec);
+  check_codec_exchange_pair(spec);
 }
 
 }  // namespace paceline::strategies

@@ -28,11 +28,11 @@ class ComposedPlanner final : public Planner {
     const IssuePolicy issue_policy = schedule_->issue_policy();
     builder.set_issue_policy(issue_policy.order, issue_policy.credit_bytes);
     if (input.world > 1) {
-      codec_->extend(input, builder);
+      codec_->extend_setup(input, builder);
       codec_->add_gathered(builder);
-      exchange_->extend(codec_->format(input), builder);
+      exchange_->extend_setup(codec_->format(input), builder);
     }
-    update_->extend(*exchange_, builder);
+    update_->extend_setup(*exchange_, builder);
     return std::move(builder).finish();
   }
 

@@ -19,7 +19,7 @@ class CutRule : public ScheduleRule {
   }
 
   std::string remark(const PlanInput& input, const TransferTime& time) const override {
-    return remark_on(cut(input, time));
+    return remark_text_of(cut(input, time));
   }
 
  protected:

@@ -53,7 +53,7 @@ class Diloco final : public PeriodicRule {
     return (fragment_at(step + delay_) + 1) * (fragments_ + 1) + fragment_at(step) + 1;
   }
 
-  void extend(const ExchangeRule&, SetupBuilder& builder) const override {
+  void extend_setup(const ExchangeRule&, SetupBuilder& builder) const override {
     const std::size_t buckets = builder.buckets().size();
     if (static_cast<Elements>(buckets) < fragments_) {
       throw UsageError(fmt::format(

@@ -45,9 +45,11 @@ class PeriodicRule : public EarlyUpdate {
   static constexpr Step kLongestInterval = 500;
 
   Variant variants() const override { return 2; }
-  Variant variant(Step step) const override { return ends(step) ? 1 : 0; }
+  Variant variant(Step step) const override { return ends_interval(step) ? 1 : 0; }
   Step interval() const override { return every_; }
-  Step exchange_number_in(Step step) const override { return ends(step) ? step / every_ : 0; }
+  Step exchange_number_in(Step step) const override {
+    return ends_interval(step) ? step / every_ : 0;
+  }
 
   void start(const Bucket& bucket, StrategyProgram& program) const final {
     program.update(bucket, 1);
@@ -60,7 +62,7 @@ class PeriodicRule : public EarlyUpdate {
   virtual void send(const Bucket& bucket, StrategyProgram& program) const;
 
  private:
-  bool ends(Step step) const { return (step + 1) % every_ == 0; }
+  bool ends_interval(Step step) const { return (step + 1) % every_ == 0; }
 
   Step every_;
 };

@@ -28,7 +28,7 @@ class EfSign final : public CodecRule {
     return {.type = DType::kI8, .combination = Combination::kGather};
   }
 
-  void extend(const PlanInput& input, SetupBuilder& builder) const override {
+  void extend_setup(const PlanInput& input, SetupBuilder& builder) const override {
     add_residual(input, "ef-sign", builder);
     wire_.add_buffer(builder);
   }

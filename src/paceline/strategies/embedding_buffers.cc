@@ -28,10 +28,11 @@ BufferId add(Setup& setup, Buffer buffer) {
 }  // namespace
 
 EmbeddingRank::EmbeddingRank(const EmbeddingJob& job, Rank rank, bool served)
-    : job_(job), map_(job), rank_(rank), served_(served) {}
+    : job_(job), table_map_(job), rank_(rank), served_(served) {}
 
 bool EmbeddingRank::serves() const {
-  return served_ && server() >= 0 && server() < job_.servers && map_.rows_of(server()) > 0;
+  return served_ && server() >= 0 && server() < job_.servers &&
+         table_map_.row_count_of(server()) > 0;
 }
 
 void EmbeddingRank::add_pair(const BufferPair& what, DType type, Elements width,
@@ -40,7 +41,7 @@ void EmbeddingRank::add_pair(const BufferPair& what, DType type, Elements width,
     add(setup,
         {.name = std::string(name),
          .dtype = type,
-         .elements = peers * ragged_slice_elements(map_.most_rows_per_server() * width, type),
+         .elements = peers * ragged_slice_elements(table_map_.most_rows_per_server() * width, type),
          .typical = length_elements(type) + typical * width});
   };
   ragged(what.of_trainer, trains() ? job_.servers : 0, rows.of_trainer);
@@ -48,11 +49,11 @@ void EmbeddingRank::add_pair(const BufferPair& what, DType type, Elements width,
 }
 
 EmbeddingRank::TypicalRows EmbeddingRank::typical_rows() const {
-  const std::vector<Elements> wanted = map_.expected_rows_per_server();
+  const std::vector<Elements> wanted = table_map_.expected_rows_per_server();
   Elements sum = 0, holding = 0;
   for (Rank other = 0; other < job_.servers; ++other) {
     sum += wanted[static_cast<std::size_t>(other)];
-    holding += map_.rows_of(other) > 0 ? 1 : 0;
+    holding += table_map_.row_count_of(other) > 0 ? 1 : 0;
   }
   return {.of_trainer = (sum + holding - 1) / holding,
           .of_server = serves() ? wanted[static_cast<std::size_t>(server())] : 0};
@@ -60,7 +61,7 @@ EmbeddingRank::TypicalRows EmbeddingRank::typical_rows() const {
 
 void EmbeddingRank::add_buffers(DType type, Setup& setup) const {
   const DType of_rows = job_.bf16_rows ? DType::kBF16 : type;
-  const Elements held = serves() ? map_.rows_of(server()) : 0;
+  const Elements held = serves() ? table_map_.row_count_of(server()) : 0;
   add(setup, {.name = std::string(kTableRows), .dtype = of_rows, .elements = held * job_.dim});
   add(setup, {.name = std::string(kTableState),
               .dtype = type,

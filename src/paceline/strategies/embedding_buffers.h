@@ -59,7 +59,7 @@ class EmbeddingRank {
                 Setup& setup) const;
 
   const EmbeddingJob& job_;
-  TableMap map_;
+  TableMap table_map_;
   Rank rank_;
   bool served_;
 };

@@ -46,7 +46,7 @@ Elements permuted(Elements id, Elements multiplier, Elements rows) {
 }
 
 /// The number of integers in 0 .. count-1 that leave `remainder` when divided by `divisor`.
-Elements with_remainder(Elements count, Elements divisor, Elements remainder) {
+Elements count_with_remainder(Elements count, Elements divisor, Elements remainder) {
   return (count - remainder + divisor - 1) / divisor;
 }
 
@@ -160,16 +160,17 @@ TableMap::TableMap(const EmbeddingJob& job)
 
 Elements TableMap::rows_of_table(Rank server) const {
   if (job_.placement == TablePlacement::kRowHash) {
-    return server < job_.rows ? with_remainder(job_.rows, job_.servers, server) : 0;
+    return server < job_.rows ? count_with_remainder(job_.rows, job_.servers, server) : 0;
   }
   return std::clamp(job_.rows - server * range_, Elements{0}, range_);
 }
 
-Elements TableMap::rows_of(Rank server) const {
+Elements TableMap::row_count_of(Rank server) const {
   switch (job_.placement) {
     case TablePlacement::kTable:
-      return server < job_.tables ? with_remainder(job_.tables, job_.servers, server) * job_.rows
-                                  : 0;
+      return server < job_.tables
+                 ? count_with_remainder(job_.tables, job_.servers, server) * job_.rows
+                 : 0;
     case TablePlacement::kReplicated:
       return job_.tables * job_.rows;
     case TablePlacement::kRowHash:
@@ -207,7 +208,7 @@ Elements TableMap::most_rows_per_server() const {
   const Elements tables = whole ? (job_.tables + job_.servers - 1) / job_.servers : job_.tables;
   Elements most = 0;
   for (Rank server = 0; server < job_.servers; ++server) {
-    most = std::max(most, std::min(rows_of(server), tables * job_.bags.most));
+    most = std::max(most, std::min(row_count_of(server), tables * job_.bags.most));
   }
   return most;
 }
@@ -235,7 +236,7 @@ double TableMap::distinct(double share) const {
 /// have them if the table were cut.  For an exponent of up to 2, the blocks of visit_id_blocks()
 /// give it within 1e-6 of the exact sum, or within 1e-4 with a hash, which is assumed to spread the
 /// ids evenly.
-std::vector<double> TableMap::distinct_by_server() const {
+std::vector<double> TableMap::expected_distinct_rows_by_server() const {
   std::vector<double> all(static_cast<std::size_t>(job_.servers));
   if (job_.bags.zipf == 0) {
     const double of_id = distinct(1 / static_cast<double>(job_.rows));
@@ -268,13 +269,13 @@ std::vector<double> TableMap::distinct_by_server() const {
 }
 
 std::vector<Elements> TableMap::expected_rows_per_server() const {
-  const std::vector<double> cut = distinct_by_server();
+  const std::vector<double> cut = expected_distinct_rows_by_server();
   const double whole = std::reduce(cut.begin(), cut.end());
   std::vector<Elements> wanted;
   for (Rank server = 0; server < job_.servers; ++server) {
     double rows = job_.tables * cut[static_cast<std::size_t>(server)];
     if (job_.placement == TablePlacement::kTable) {
-      rows = whole * static_cast<double>(rows_of(server)) / static_cast<double>(job_.rows);
+      rows = whole * static_cast<double>(row_count_of(server)) / static_cast<double>(job_.rows);
     } else if (job_.placement == TablePlacement::kReplicated) {
       rows = whole * job_.tables;
     }

@@ -102,7 +102,7 @@ class TableMap {
   explicit TableMap(const EmbeddingJob& job);
 
   /// The number of rows that `server` holds, over all tables.
-  Elements rows_of(Rank server) const;
+  Elements row_count_of(Rank server) const;
 
   /// The location at which `trainer` finds a row.  Throws UsageError that names trainer, table and
   /// id if the table has no such row.
@@ -118,7 +118,7 @@ class TableMap {
  private:
   Elements rows_of_table(Rank server) const;  // only for placements that cut tables
   double distinct(double share) const;
-  std::vector<double> distinct_by_server() const;
+  std::vector<double> expected_distinct_rows_by_server() const;
 
   EmbeddingJob job_;
   Elements range_ = 1;       // kRowRange: ids per server; the last may have fewer

@@ -8,7 +8,7 @@
 namespace paceline::strategies {
 namespace {
 
-constexpr std::string_view kAdapted = "adapted";
+constexpr std::string_view kAdaptedBuffer = "adapted";
 
 /// Adapt-then-combine with a correction that removes its bias.  With psi_i the adapted parameters
 /// of the previous step, which start as the parameters themselves,
@@ -30,17 +30,17 @@ class ExactDiffusion final : public EarlyUpdate {
  public:
   ExactDiffusion() : EarlyUpdate("exact-diffusion") {}
 
-  void extend(const ExchangeRule& exchange, SetupBuilder& builder) const override {
+  void extend_setup(const ExchangeRule& exchange, SetupBuilder& builder) const override {
     const PlanInput& input = builder.input();
     if (input.world > 1) {
       check_weights(input, exchange);
     }
-    builder.add_buffer_like_values(kAdapted, InitialValue::kParameters);
+    builder.add_buffer_like_values(kAdaptedBuffer, InitialValue::kParameters);
   }
 
   /// The memory of the gradients is free once they are applied; it then holds psi', and later phi.
   void start(const Bucket& bucket, StrategyProgram& program) const override {
-    const Slice adapted = same_range_in(kAdapted, bucket.values, program);
+    const Slice adapted = same_range_in(kAdaptedBuffer, bucket.values, program);
     program.kernel("linear", {{bucket.values}, {adapted}}, {{adapted}}, {1, -1});
     program.update(bucket, 1);
     program.kernel("copy", {{bucket.values}}, {{bucket.gradients}}, {1});

@@ -5,8 +5,8 @@
 namespace paceline::strategies {
 namespace {
 
-constexpr std::string_view kTracker = "tracker";
-constexpr std::string_view kPrevious = "previous_gradients";
+constexpr std::string_view kTrackerBuffer = "tracker";
+constexpr std::string_view kPreviousGradientsBuffer = "previous_gradients";
 
 /// Every rank tracks the mean gradient of all ranks by averages with neighbors and steps along the
 /// tracker.  With g_i the gradient at x_i, h_i the gradient of the previous step, and the tracker
@@ -28,29 +28,29 @@ class GradientTracking final : public EarlyUpdate {
  public:
   GradientTracking() : EarlyUpdate("gradient-tracking", Clipping::kInPlace) {}
 
-  void extend(const ExchangeRule&, SetupBuilder& builder) const override {
-    builder.add_buffer_like_values(kTracker);
-    builder.add_buffer_like_values(kPrevious);
+  void extend_setup(const ExchangeRule&, SetupBuilder& builder) const override {
+    builder.add_buffer_like_values(kTrackerBuffer);
+    builder.add_buffer_like_values(kPreviousGradientsBuffer);
   }
 
   void start(const Bucket& bucket, StrategyProgram& program) const override {
-    const Slice tracker = same_range_in(kTracker, bucket.values, program);
-    const Slice previous = same_range_in(kPrevious, bucket.values, program);
+    const Slice tracker = same_range_in(kTrackerBuffer, bucket.values, program);
+    const Slice previous = same_range_in(kPreviousGradientsBuffer, bucket.values, program);
     program.kernel("linear", {{tracker}, {bucket.gradients}, {previous}}, {{tracker}}, {1, 1, -1});
     program.kernel("copy", {{bucket.gradients}}, {{previous}}, {1});
     program.start_exchange(tracker);
   }
 
   void finish(const Bucket& bucket, StrategyProgram& program) const override {
-    program.finish_average(same_range_in(kTracker, bucket.values, program));
+    program.finish_average(same_range_in(kTrackerBuffer, bucket.values, program));
   }
 
   /// The two exchanges share the receive buffers of neighbors, so the second exchange begins after
   /// the first one has ended.
   void apply(const Bucket& bucket, StrategyProgram& program) const override {
     for (const Bucket& mine : buckets_in(bucket, program)) {
-      program.kernel("copy", {{same_range_in(kTracker, mine.values, program)}}, {{mine.gradients}},
-                     {1});
+      program.kernel("copy", {{same_range_in(kTrackerBuffer, mine.values, program)}},
+                     {{mine.gradients}}, {1});
       program.update(mine, 1);
       program.start_exchange(mine.values);
       program.finish_average(mine.values);

@@ -33,14 +33,14 @@ class GTopK final : public SparseCodec {
     return static_cast<int>(std::bit_width(static_cast<std::uint32_t>(input.world))) - 1;
   }
 
-  void extend(const PlanInput& input, SetupBuilder& builder) const override {
+  void extend_setup(const PlanInput& input, SetupBuilder& builder) const override {
     if (!std::has_single_bit(static_cast<std::uint32_t>(input.world))) {
       throw UsageError(
           fmt::format("gtopk merges what ranks select by pairs, so it wants a power of two of "
                       "them, and there are {}; take topk",
                       input.world));
     }
-    SparseCodec::extend(input, builder);
+    SparseCodec::extend_setup(input, builder);
   }
 
   std::vector<WireSlice> wire_slices(const Slice& slice, int round,

@@ -21,7 +21,7 @@ class HalfPrecision final : public CodecRule {
 
   WireFormat format(const PlanInput&) const override { return {.type = type_}; }
 
-  void extend(const PlanInput&, SetupBuilder& builder) const override {
+  void extend_setup(const PlanInput&, SetupBuilder& builder) const override {
     builder.add_buffer_like_values(buffer_, InitialValue::kZero, type_);
   }
 

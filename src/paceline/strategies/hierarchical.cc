@@ -35,7 +35,7 @@ class Hierarchical final : public ExchangeRule {
             .own_shard = all.local_rank_of(input.rank)};
   }
 
-  void extend(const WireFormat&, SetupBuilder& builder) const override {
+  void extend_setup(const WireFormat&, SetupBuilder& builder) const override {
     const Hosts all = hosts(builder.input());
     add_host_communicators(all, builder);
     add_lane_communicators(all, all.local, builder);

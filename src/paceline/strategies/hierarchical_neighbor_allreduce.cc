@@ -14,7 +14,7 @@ namespace paceline::strategies {
 namespace {
 
 constexpr auto kHierarchicalNeighborAllreduce = "hierarchical-neighbor-allreduce";
-constexpr auto kShare = "share";
+constexpr auto kHostShard = "share";
 
 /// The ranks of a host average a slice exactly, and hosts average with their neighbors in a graph
 /// of hosts.
@@ -70,15 +70,15 @@ class HierarchicalNeighborAllreduce final : public ExchangeRule {
     return asymmetry_text_of(*graph(all), all.count);
   }
 
-  void extend(const WireFormat& format, SetupBuilder& builder) const override {
+  void extend_setup(const WireFormat& format, SetupBuilder& builder) const override {
     const PlanInput& input = builder.input();
     const Hosts all = hosts(input);
     const auto graph = this->graph(all);
     check_averages(*graph, kHierarchicalNeighborAllreduce);
     const Rank host = all.host_of(input.rank);
     if (estimates_) {
-      builder.add_buffer_like_values(kShare);
-      estimates_->extend({*graph, all.count, host}, builder);
+      builder.add_buffer_like_values(kHostShard);
+      estimates_->extend_setup({*graph, all.count, host}, builder);
     } else {
       add_shares(graph->degree(host), all, format, builder);
     }
@@ -125,7 +125,7 @@ class HierarchicalNeighborAllreduce final : public ExchangeRule {
     }
     const bool gathers = !leader_ && all.local > 1;
     if (!estimates_) {
-      mix(own, gathers ? own : wire, all, program);
+      append_average(own, gathers ? own : wire, all, program);
     } else if (all.count > 1) {
       estimates_->finish(own, mixing_row_of_ranks(all, program), program);
     }
@@ -145,7 +145,7 @@ class HierarchicalNeighborAllreduce final : public ExchangeRule {
                   SetupBuilder& builder) const {
     const Slice values = whole(builder.setup(), kValues);
     const Elements share = values.count / pieces(all);
-    builder.add_buffer({.name = kShare, .dtype = format.type, .elements = share});
+    builder.add_buffer({.name = kHostShard, .dtype = format.type, .elements = share});
     for (std::size_t i = 0; i < degree; ++i) {
       builder.add_buffer({.name = Neighbors::inbox(i), .dtype = format.type, .elements = share});
     }
@@ -185,14 +185,15 @@ class HierarchicalNeighborAllreduce final : public ExchangeRule {
   /// offset in a buffer as large as the values.
   Slice own_share(const Slice& wire, const Hosts& all, const Program& program) const {
     const Elements count = wire.count / pieces(all);
-    return {buffer_named(program.setup(), kShare),
+    return {buffer_named(program.setup(), kHostShard),
             estimates_ ? wire.begin + place(all, program) * count : wire.begin / pieces(all),
             count};
   }
 
   /// Appends the weighted average with the neighbors. The exchanged slices are sums over the L
   /// ranks of a host, so the weights are divided by L.
-  void mix(const Slice& own, const Slice& mean, const Hosts& all, Program& program) const {
+  void append_average(const Slice& own, const Slice& mean, const Hosts& all,
+                      Program& program) const {
     const MixingRow& hosts = mixing(all, program);
     program.kernel("linear", Neighbors::operands(hosts, own, program), {{mean}},
                    Neighbors::weights(hosts, all.local));

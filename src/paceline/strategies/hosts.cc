@@ -12,15 +12,15 @@
 namespace paceline::strategies {
 namespace {
 
-constexpr auto kReduce = "reduce";
-constexpr auto kGather = "gather";
-constexpr auto kLane = "lane";
+constexpr auto kReduceCommunicator = "reduce";
+constexpr auto kGatherCommunicator = "gather";
+constexpr auto kLaneCommunicator = "lane";
 
 /// Returns the name of a communicator: `name` and the index of its host or its local rank.
-std::string numbered(const char* name, Rank which) { return fmt::format("{}{}", name, which); }
+std::string numbered_name(const char* name, Rank which) { return fmt::format("{}{}", name, which); }
 
 CommunicatorId found(const char* name, Rank which, const Program& program) {
-  return communicator_named(program.setup(), numbered(name, which));
+  return communicator_named(program.setup(), numbered_name(name, which));
 }
 
 }  // namespace
@@ -56,8 +56,8 @@ void add_host_communicators(const Hosts& hosts, SetupBuilder& builder) {
   }
   const Rank host = hosts.host_of(builder.rank());
   const bool member = hosts.contains_rank(builder.rank());
-  for (const char* name : {kReduce, kGather}) {
-    builder.add_communicator(member ? numbered(name, host) : name,
+  for (const char* name : {kReduceCommunicator, kGatherCommunicator}) {
+    builder.add_communicator(member ? numbered_name(name, host) : name,
                              member ? hosts.ranks_on_host(host) : Members());
   }
 }
@@ -68,20 +68,20 @@ void add_lane_communicators(const Hosts& hosts, Rank lanes, SetupBuilder& builde
   }
   const Rank place = hosts.local_rank_of(builder.rank());
   const bool member = hosts.contains_rank(builder.rank()) && place < lanes;
-  builder.add_communicator(member ? numbered(kLane, place) : kLane,
+  builder.add_communicator(member ? numbered_name(kLaneCommunicator, place) : kLaneCommunicator,
                            member ? hosts.ranks_with_local_rank(place) : Members());
 }
 
 CommunicatorId reduce_scatter_communicator(const Hosts& hosts, const Program& program) {
-  return found(kReduce, hosts.host_of(program.input().rank), program);
+  return found(kReduceCommunicator, hosts.host_of(program.input().rank), program);
 }
 
 CommunicatorId host_all_gather_communicator(const Hosts& hosts, const Program& program) {
-  return found(kGather, hosts.host_of(program.input().rank), program);
+  return found(kGatherCommunicator, hosts.host_of(program.input().rank), program);
 }
 
 CommunicatorId lane_communicator(const Hosts& hosts, const Program& program) {
-  return found(kLane, hosts.local_rank_of(program.input().rank), program);
+  return found(kLaneCommunicator, hosts.local_rank_of(program.input().rank), program);
 }
 
 Slice shard_on_host(const Hosts& hosts, const Slice& slice, const Program& program) {

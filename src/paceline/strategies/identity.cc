@@ -8,7 +8,7 @@ namespace {
 class Identity final : public CodecRule {
  public:
   WireFormat format(const PlanInput& input) const override { return {.type = input.model.dtype}; }
-  void extend(const PlanInput&, SetupBuilder&) const override {}
+  void extend_setup(const PlanInput&, SetupBuilder&) const override {}
   std::vector<WireSlice> wire_slices(const Slice& slice, int,
                                      const Program& program) const override {
     return {{.format = format(program.input()), .of = slice, .mine = slice}};

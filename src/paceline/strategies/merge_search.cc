@@ -10,12 +10,12 @@
 namespace paceline::strategies {
 namespace {
 
-constexpr int kMostTried = 4'000;  // largest number of changes that one search tries
+constexpr int kMostTriedChanges = 4'000;  // largest number of changes that one search tries
 
 /// For each tensor, whether a bucket ends after it; after the last tensor one always does.
-using Cuts = std::vector<char>;
+using BucketEnds = std::vector<char>;
 
-std::vector<std::size_t> sizes_of(const Cuts& cuts) {
+std::vector<std::size_t> sizes_of(const BucketEnds& cuts) {
   std::vector<std::size_t> sizes;
   std::size_t size = 0;
   for (const char cut : cuts) {
@@ -27,8 +27,8 @@ std::vector<std::size_t> sizes_of(const Cuts& cuts) {
   return sizes;
 }
 
-Cuts cuts_of(const std::vector<std::size_t>& sizes) {
-  Cuts cuts;
+BucketEnds cuts_of(const std::vector<std::size_t>& sizes) {
+  BucketEnds cuts;
   for (const std::size_t size : sizes) {
     cuts.insert(cuts.end(), size - 1, 0);
     cuts.push_back(1);
@@ -36,20 +36,20 @@ Cuts cuts_of(const std::vector<std::size_t>& sizes) {
   return cuts;
 }
 
-bool better(const PredictedCut& left, const PredictedCut& right) {
+bool is_better(const PredictedCut& left, const PredictedCut& right) {
   return std::tuple(left.step, left.end, left.sizes.size()) <
          std::tuple(right.step, right.end, right.sizes.size());
 }
 
 /// Predicts the steps of the cuts that are tried, and keeps the best cut.
-class Search {
+class BestCutSearch {
  public:
-  Search(const StepTimings& step, const TransferTime& time) : step_(step), time_(time) {}
+  BestCutSearch(const StepTimings& step, const TransferTime& time) : step_(step), time_(time) {}
 
-  bool try_cut(const Cuts& cuts) {
+  bool try_cut(const BucketEnds& cuts) {
     ++tried_;
     PredictedCut here = step_of(step_, time_, sizes_of(cuts));
-    if (!best_.sizes.empty() && !better(here, best_)) {
+    if (!best_.sizes.empty() && !is_better(here, best_)) {
       return false;
     }
     best_ = std::move(here);
@@ -67,8 +67,8 @@ class Search {
 };
 
 /// The cut into buckets that close at `threshold` bytes, as in fusion.
-Cuts closing_at(const StepTimings& step, std::int64_t threshold) {
-  Cuts cuts(step.tensors.size(), 0);
+BucketEnds cut_at_threshold(const StepTimings& step, std::int64_t threshold) {
+  BucketEnds cuts(step.tensors.size(), 0);
   std::int64_t bytes = 0;
   for (std::size_t i = 0; i < cuts.size(); ++i) {
     bytes += step.tensors[i].bytes;
@@ -83,7 +83,7 @@ Cuts closing_at(const StepTimings& step, std::int64_t threshold) {
 /// Tries some simple cuts: one bucket per tensor; buckets of 2^k bytes, up to one bucket of all
 /// tensors; the cut of the greedy rule; and the best cuts under the assumption that transfers run
 /// one by one with none, a part, or all of the start-up time.
-void try_simple(const StepTimings& step, const TransferTime& time, Search& search) {
+void try_simple(const StepTimings& step, const TransferTime& time, BestCutSearch& search) {
   std::int64_t total = 0;
   std::vector<ReadyTensor> ready;
   for (const StepTensor& tensor : step.tensors) {
@@ -91,7 +91,7 @@ void try_simple(const StepTimings& step, const TransferTime& time, Search& searc
     ready.push_back({.bytes = tensor.bytes, .ready = tensor.ready});
   }
   for (std::int64_t bytes = 1; bytes < 2 * total; bytes *= 2) {
-    search.try_cut(closing_at(step, bytes));
+    search.try_cut(cut_at_threshold(step, bytes));
   }
   search.try_cut(cuts_of(greedy_merge(ready, time)));
   constexpr int kParts = 8;
@@ -104,8 +104,8 @@ void try_simple(const StepTimings& step, const TransferTime& time, Search& searc
 
 /// Returns the cuts that differ from `cuts` in one border: inserted or removed at `place`, or moved
 /// between `place` and the next position.
-std::vector<Cuts> changes_at(const Cuts& cuts, std::size_t place) {
-  std::vector<Cuts> changes(1, cuts);
+std::vector<BucketEnds> changes_at(const BucketEnds& cuts, std::size_t place) {
+  std::vector<BucketEnds> changes(1, cuts);
   changes[0][place] = cuts[place] == 0 ? 1 : 0;
   if (place + 2 < cuts.size() && cuts[place] != cuts[place + 1]) {
     changes.push_back(cuts);
@@ -115,21 +115,21 @@ std::vector<Cuts> changes_at(const Cuts& cuts, std::size_t place) {
 }
 
 /// Improves the best cut at one position after the other, in turn, until no change helps.
-void improve_by_hill_climbing(Search& search) {
+void improve_by_hill_climbing(BestCutSearch& search) {
   const std::size_t places = cuts_of(search.best().sizes).size() - 1;
-  const int most = search.tried() + kMostTried;
+  const int most = search.tried() + kMostTriedChanges;
   std::size_t unchanged = 0;
   for (std::size_t n = 0; unchanged < places && search.tried() < most; ++n) {
     ++unchanged;
-    for (const Cuts& changed : changes_at(cuts_of(search.best().sizes), n % places)) {
+    for (const BucketEnds& changed : changes_at(cuts_of(search.best().sizes), n % places)) {
       unchanged = search.try_cut(changed) ? 0 : unchanged;
     }
   }
 }
 
 /// Tries all 2^(n-1) cuts of n = `count` tensors.
-void try_all(std::size_t count, Search& search) {
-  Cuts cuts(count, 1);
+void try_all(std::size_t count, BestCutSearch& search) {
+  BucketEnds cuts(count, 1);
   for (std::uint32_t bits = 0; bits < (1U << (count - 1)); ++bits) {
     for (std::size_t i = 0; i + 1 < count; ++i) {
       cuts[i] = static_cast<char>((bits >> i) & 1U);
@@ -141,7 +141,7 @@ void try_all(std::size_t count, Search& search) {
 }  // namespace
 
 PredictedCut best_concurrent(const StepTimings& step, const TransferTime& time) {
-  Search search(step, time);
+  BestCutSearch search(step, time);
   const bool tries_all = step.tensors.size() <= kTriedTensors;
   if (tries_all) {
     try_all(step.tensors.size(), search);

@@ -25,7 +25,7 @@ class MgWfbp final : public CutRule {
 
  private:
   PredictedCut cut(const PlanInput& input, const TransferTime& time) const override {
-    return step_of(step_tensors_of(input, kName), time,
+    return step_of(step_timings_of(input, kName), time,
                    greedy_merge(tensors_of(input, kName), time, small_));
   }
 

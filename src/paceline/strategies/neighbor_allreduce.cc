@@ -32,12 +32,12 @@ class NeighborAllreduce final : public ExchangeRule {
     return asymmetry_text_of(*neighbors_.graph(input), input.world);
   }
 
-  void extend(const WireFormat& format, SetupBuilder& builder) const override {
+  void extend_setup(const WireFormat& format, SetupBuilder& builder) const override {
     const PlanInput& input = builder.input();
     const auto graph = neighbors_.graph(input);
     check_averages(*graph, kNeighborAllreduce);
     if (estimates_) {
-      estimates_->extend({*graph, input.world, input.rank}, builder);
+      estimates_->extend_setup({*graph, input.world, input.rank}, builder);
     } else {
       neighbors_.add_inboxes(format, builder);
     }

@@ -11,12 +11,13 @@ namespace paceline::strategies {
 Neighbors::Neighbors(const Options& options, std::string_view who)
     : topology_(options.text("topology")),
       ranks_per_host_(static_cast<Rank>(options.count("local"))),
-      who_(who) {}
+      strategy_name_(who) {}
 
 std::unique_ptr<const Topology> Neighbors::graph(const PlanInput& input) const {
   const bool differ = ranks_per_host_ == 0 && !input.local_world.has_equal_hosts_up_to(input.world);
   return topology_.on(
-      {input.world, differ ? 0 : hosts_of(input, input.world, ranks_per_host_, who_).local});
+      {input.world,
+       differ ? 0 : hosts_of(input, input.world, ranks_per_host_, strategy_name_).local});
 }
 
 ExchangeTraits Neighbors::traits(const PlanInput& input) const {

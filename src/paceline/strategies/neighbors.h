@@ -61,7 +61,7 @@ class Neighbors {
  private:
   TopologyChoice topology_;
   Rank ranks_per_host_;
-  std::string who_;
+  std::string strategy_name_;
 };
 
 /// Throws UsageError unless repeated averaging leads to the mean: every row and column of the

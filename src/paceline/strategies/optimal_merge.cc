@@ -23,7 +23,7 @@ namespace {
 class OptimalMerge final : public CutRule {
  private:
   PredictedCut cut(const PlanInput& input, const TransferTime& time) const override {
-    return best_step(step_tensors_of(input, "optimal-merge"), time);
+    return best_step(step_timings_of(input, "optimal-merge"), time);
   }
 };
 

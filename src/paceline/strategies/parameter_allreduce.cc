@@ -25,7 +25,7 @@ class ParameterAllreduce final : public ExchangeRule {
     return {.symmetry = symmetry_in_any_order(input.world)};
   }
 
-  void extend(const WireFormat& format, SetupBuilder& builder) const override {
+  void extend_setup(const WireFormat& format, SetupBuilder& builder) const override {
     builder.add_buffer_like_values(kMeanBuffer, InitialValue::kZero, format.type);
     builder.add_world_communicator(kMeanCommunicator);
   }

@@ -11,24 +11,24 @@
 namespace paceline::strategies {
 namespace {
 
-constexpr std::string_view kKey = "partition-mb";
+constexpr std::string_view kPartitionOption = "partition-mb";
 
 }  // namespace
 
 PartitionLimit::PartitionLimit(std::string_view row, const Options& options)
-    : name_(fmt::format("{}:{}", row, kKey)),
-      text_(options.text(kKey)),
-      bytes_(options.bytes_of_mebibytes(kKey)) {}
+    : name_(fmt::format("{}:{}", row, kPartitionOption)),
+      text_(options.text(kPartitionOption)),
+      bytes_(options.bytes_of_mebibytes(kPartitionOption)) {}
 
-Elements PartitionLimit::longest(const std::vector<Bucket>& buckets, Elements step,
-                                 double size) const {
+Elements PartitionLimit::largest_partition_elements(const std::vector<Bucket>& buckets,
+                                                    Elements step, double size) const {
   constexpr double kMostSteps = 1e12;
   const double bytes = static_cast<double>(step) * size;  // bytes of `step` elements
   const double steps = std::floor(static_cast<double>(bytes_) / bytes);
-  const Elements longest = static_cast<Elements>(std::clamp(steps, 1.0, kMostSteps)) * step;
+  const Elements largest = static_cast<Elements>(std::clamp(steps, 1.0, kMostSteps)) * step;
   std::int64_t pieces = 0;
   for (const Bucket& bucket : buckets) {
-    pieces += (bucket.values.count + longest - 1) / longest;
+    pieces += (bucket.values.count + largest - 1) / largest;
   }
   if (pieces > std::max(kMostPartitions, std::ssize(buckets))) {
     throw UsageError(
@@ -36,7 +36,7 @@ Elements PartitionLimit::longest(const std::vector<Bucket>& buckets, Elements st
                     "planned; take larger ones",
                     name_, text_, pieces, kMostPartitions));
   }
-  return longest;
+  return largest;
 }
 
 }  // namespace paceline::strategies

@@ -23,7 +23,8 @@ class PartitionLimit {
   /// Converts the limit to a number of elements that is a multiple of `step`, and at least `step`.
   /// Each element counts as `size` bytes. Throws UsageError if this limit cuts `buckets` into more
   /// than kMostPartitions partitions and into more than there are buckets.
-  Elements longest(const std::vector<Bucket>& buckets, Elements step, double size) const;
+  Elements largest_partition_elements(const std::vector<Bucket>& buckets, Elements step,
+                                      double size) const;
 
  private:
   std::string name_;  // for messages, such as bytescheduler:partition-mb

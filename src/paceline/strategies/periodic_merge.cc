@@ -86,7 +86,7 @@ PredictedCut best_serial(const StepTimings& step, const TransferTime& time) {
 
 }  // namespace
 
-StepTimings step_tensors_of(const PlanInput& input, std::string_view schedule) {
+StepTimings step_timings_of(const PlanInput& input, std::string_view schedule) {
   const auto ready = tensors_of(input, schedule);
   const ModelShape& model = input.model;
   const LayerProfile& profile = *input.profile;
@@ -148,7 +148,7 @@ PredictedCut best_step(const StepTimings& step, const TransferTime& time) {
   return time.is_one_by_one() ? best_serial(step, time) : best_concurrent(step, time);
 }
 
-std::string remark_on(const PredictedCut& merge) {
+std::string remark_text_of(const PredictedCut& merge) {
   const std::size_t tensors =
       std::accumulate(merge.sizes.begin(), merge.sizes.end(), std::size_t{0});
   return fmt::format("{} buckets of {} tensors; a step is predicted to take {:.3f} ms{}",

@@ -39,7 +39,7 @@ struct StepTimings {
 
 /// The tensors of a step, with times from input.profile.  Throws UsageError, which names the
 /// schedule, if there is no profile.
-StepTimings step_tensors_of(const PlanInput& input, std::string_view schedule);
+StepTimings step_timings_of(const PlanInput& input, std::string_view schedule);
 
 /// A division of the ready order into buckets (a cut), with the step time that it is predicted to
 /// have.
@@ -82,6 +82,6 @@ PredictedCut best_concurrent(const StepTimings& step, const TransferTime& time);
 inline constexpr std::size_t kTriedTensors = 12;
 
 /// Describes the cut in one line, which `paceline` shows as the planner's remark.
-std::string remark_on(const PredictedCut& merge);
+std::string remark_text_of(const PredictedCut& merge);
 
 }  // namespace paceline::strategies

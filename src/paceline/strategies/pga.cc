@@ -5,7 +5,7 @@
 namespace paceline::strategies {
 namespace {
 
-constexpr const char* kGlobal = "global";
+constexpr const char* kGlobalCommunicator = "global";
 
 /// Adapt-then-combine with neighbors.  At the end of every H-th step, the mean over all ranks
 /// replaces the average with neighbors: with y_i = x_i - lr * opt(g(x_i)),
@@ -25,9 +25,9 @@ class PeriodicGlobalAveraging final : public PeriodicRule {
   /// Ranks exchange in every step, so the exchange number is that of the step.
   Step exchange_number_in(Step step) const override { return step; }
 
-  void extend(const ExchangeRule&, SetupBuilder& builder) const override {
+  void extend_setup(const ExchangeRule&, SetupBuilder& builder) const override {
     if (builder.input().world > 1) {
-      builder.add_world_communicator(kGlobal);
+      builder.add_world_communicator(kGlobalCommunicator);
     }
   }
 
@@ -43,7 +43,7 @@ class PeriodicGlobalAveraging final : public PeriodicRule {
  private:
   void send(const Bucket& bucket, StrategyProgram& program) const override {
     if (averages_all(program)) {
-      program.all_reduce(bucket.values, communicator_named(program.setup(), kGlobal));
+      program.all_reduce(bucket.values, communicator_named(program.setup(), kGlobalCommunicator));
     } else {
       program.start_exchange(bucket.values);
     }

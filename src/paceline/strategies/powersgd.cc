@@ -42,7 +42,7 @@ class PowerSgd final : public CodecRule {
 
   int rounds(const PlanInput&) const override { return 2; }
 
-  void extend(const PlanInput& input, SetupBuilder& builder) const override {
+  void extend_setup(const PlanInput& input, SetupBuilder& builder) const override {
     add_residual(input, "powersgd", builder);
     Elements left = 0, right = 0;
     for (const ParameterShape& parameter : input.model.parameters) {

@@ -11,9 +11,9 @@
 namespace paceline::strategies {
 namespace {
 
-constexpr auto kPush = "push";
-constexpr auto kPull = "pull";
-constexpr auto kInbox = "inbox";
+constexpr auto kServerPushCommunicator = "push";
+constexpr auto kServerPullCommunicator = "pull";
+constexpr auto kInboxBuffer = "inbox";
 
 /// Workers push their slices to servers, partition by partition.  The server of a partition sums
 /// the pushes of all workers, and the workers pull the sum.
@@ -57,7 +57,7 @@ class ParameterServer final : public ExchangeRule {
     return how == Combination::kSum || (how == Combination::kMerge && serving_.local == 1);
   }
 
-  void extend(const WireFormat& format, SetupBuilder& builder) const override {
+  void extend_setup(const WireFormat& format, SetupBuilder& builder) const override {
     const PlanInput& input = builder.input();
     const ServerRoles roles = roles_of(serving_, input);
     Program program(input, builder.setup(), {.buckets = builder.buckets()});
@@ -65,23 +65,24 @@ class ParameterServer final : public ExchangeRule {
     for (const Partition& part : all_partitions(serving_, program)) {
       own += roles.needs_push() && part.owner == input.rank ? part.count : 0;
     }
-    builder.add_buffer(
-        {.name = kInbox, .dtype = format.type, .elements = own * roles.copies() / format.packed});
+    builder.add_buffer({.name = kInboxBuffer,
+                        .dtype = format.type,
+                        .elements = own * roles.copies() / format.packed});
     add_host_communicators(roles.hosts, builder);
-    builder.add_world_communicator(kPush);
+    builder.add_world_communicator(kServerPushCommunicator);
     // With this order, a slow server does not delay the partitions of other servers.
-    builder.add_as_ready_communicator(kPull);
+    builder.add_as_ready_communicator(kServerPullCommunicator);
   }
 
   void start(const WireSlice& wire_slice, Program& program) const override {
     const Rank me = program.input().rank;
     const ServerRoles roles = roles_of(serving_, program.input());
-    const auto push = communicator_named(program.setup(), kPush);
+    const auto push = communicator_named(program.setup(), kServerPushCommunicator);
     const OpIndex first = program.size();
     for (const Partition& part : partitions_of(serving_, wire_slice.of, program)) {
-      sum_on_host(wire_of(part, wire_slice), roles, program);
+      sum_on_host(wire_slice_of(part, wire_slice), roles, program);
       for (const PartitionShard& piece : pieces_of(part, roles)) {
-        const Slice wire = wire_of(piece, wire_slice);
+        const Slice wire = wire_slice_of(piece, wire_slice);
         if (part.owner == me) {
           receive_and_combine(wire_slice.format, piece, wire, roles, program);
         } else if (sends(piece, roles, program)) {
@@ -95,18 +96,18 @@ class ParameterServer final : public ExchangeRule {
   void finish(const WireSlice& wire_slice, Program& program) const override {
     const Rank me = program.input().rank;
     const ServerRoles roles = roles_of(serving_, program.input());
-    const auto pull = communicator_named(program.setup(), kPull);
+    const auto pull = communicator_named(program.setup(), kServerPullCommunicator);
     for (const Partition& part : partitions_of(serving_, wire_slice.of, program)) {
       for (const PartitionShard& piece : pieces_of(part, roles)) {
-        const Slice wire = wire_of(piece, wire_slice);
+        const Slice wire = wire_slice_of(piece, wire_slice);
         if (part.owner == me) {
-          program.exchange(pull, to_workers(wire, piece, roles, me), {});
+          program.exchange(pull, messages_to_workers(wire, piece, roles, me), {});
         } else if (sends(piece, roles, program)) {
           program.exchange(pull, {}, {{part.owner, wire}});
         }
       }
       if (program.trains()) {
-        gather_on_host(roles.hosts, wire_of(part, wire_slice), program);
+        gather_on_host(roles.hosts, wire_slice_of(part, wire_slice), program);
       }
     }
   }
@@ -145,7 +146,7 @@ class ParameterServer final : public ExchangeRule {
     }
   }
   /// The wire slice of `part`, which is a partition or a piece of one.
-  static Slice wire_of(const auto& part, const WireSlice& wire_slice) {
+  static Slice wire_slice_of(const auto& part, const WireSlice& wire_slice) {
     const Elements packed = wire_slice.format.packed;
     return {wire_slice.mine.buffer,
             wire_slice.mine.begin + (part.begin - wire_slice.of.begin) / packed,
@@ -153,8 +154,8 @@ class ParameterServer final : public ExchangeRule {
   }
 
   /// Returns the messages by which a server sends the sum to the workers that pull it.
-  static std::vector<Message> to_workers(const Slice& wire, const PartitionShard& piece,
-                                         const ServerRoles& roles, Rank server) {
+  static std::vector<Message> messages_to_workers(const Slice& wire, const PartitionShard& piece,
+                                                  const ServerRoles& roles, Rank server) {
     std::vector<Message> sends;
     for (const Rank worker : roles.hosts.ranks_with_local_rank(piece.place)) {
       if (worker != server) {
@@ -168,7 +169,7 @@ class ParameterServer final : public ExchangeRule {
   /// contents of `wire`.
   static void receive_and_combine(const WireFormat& format, const PartitionShard& piece,
                                   const Slice& wire, const ServerRoles& roles, Program& program) {
-    const BufferId inbox = buffer_named(program.setup(), kInbox);
+    const BufferId inbox = buffer_named(program.setup(), kInboxBuffer);
     std::vector<Message> receives;
     std::vector<Access> reads;
     if (sends(piece, roles, program)) {
@@ -182,7 +183,8 @@ class ParameterServer final : public ExchangeRule {
         at += wire.count;
       }
     }
-    program.exchange(communicator_named(program.setup(), kPush), {}, std::move(receives));
+    program.exchange(communicator_named(program.setup(), kServerPushCommunicator), {},
+                     std::move(receives));
     if (format.combination == Combination::kMerge) {
       program.kernel(format.merge, std::move(reads), {{wire}});
       return;

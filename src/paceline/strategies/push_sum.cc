@@ -43,12 +43,12 @@ class PushSum final : public ExchangeRule {
 
   ExchangeTraits traits(const PlanInput& input) const override { return neighbors_.traits(input); }
 
-  void extend(const WireFormat& format, SetupBuilder& builder) const override {
+  void extend_setup(const WireFormat& format, SetupBuilder& builder) const override {
     const PlanInput& input = builder.input();
     const auto shares = with_push_sum_weights(neighbors_.graph(input));
     const Topology& graph = *shares;
     if (estimates_) {
-      estimates_->extend({graph, input.world, input.rank}, builder);
+      estimates_->extend_setup({graph, input.world, input.rank}, builder);
     } else {
       neighbors_.add_inboxes(format, builder);
     }

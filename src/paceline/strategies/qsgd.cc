@@ -36,7 +36,7 @@ class Qsgd final : public CodecRule {
     return {.type = DType::kI8, .combination = Combination::kGather};
   }
 
-  void extend(const PlanInput& input, SetupBuilder& builder) const override {
+  void extend_setup(const PlanInput& input, SetupBuilder& builder) const override {
     if (input.loss_scaling) {
       throw UsageError(
           "qsgd has no code for what overflows, which loss scaling must see; take another dtype or "

@@ -24,7 +24,7 @@ class RsAg final : public ExchangeRule {
             .own_shard = input.rank};
   }
 
-  void extend(const WireFormat&, SetupBuilder& builder) const override {
+  void extend_setup(const WireFormat&, SetupBuilder& builder) const override {
     builder.add_world_communicator(kGradientCommunicator);
   }
 

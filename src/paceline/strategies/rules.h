@@ -67,7 +67,7 @@ class CodecRule {
 
   /// Adds the buffers that the codec needs for `builder.buckets()`.  Throws UsageError if the
   /// codec's mathematics does not allow this training.
-  virtual void extend(const PlanInput& input, SetupBuilder& builder) const = 0;
+  virtual void extend_setup(const PlanInput& input, SetupBuilder& builder) const = 0;
 
   virtual int rounds(const PlanInput& /*input*/) const { return 1; }
 
@@ -140,7 +140,7 @@ class ExchangeRule {
 
   /// Adds the communicators and buffers that the exchange needs for `builder.buckets()` with wire
   /// forms of this format.
-  virtual void extend(const WireFormat& format, SetupBuilder& builder) const = 0;
+  virtual void extend_setup(const WireFormat& format, SetupBuilder& builder) const = 0;
 
   /// Appends kernels that turn values into the input of start(); the update rule calls this before
   /// it changes the values.  Only exchanges whose rows say `prepared` need this.
@@ -235,7 +235,7 @@ class UpdateRule {
 
   /// Adds buffers and communicators of the rule.  Throws UsageError if its mathematics does not
   /// allow the training or the exchange.
-  virtual void extend(const ExchangeRule& /*exchange*/, SetupBuilder& /*builder*/) const {}
+  virtual void extend_setup(const ExchangeRule& /*exchange*/, SetupBuilder& /*builder*/) const {}
 
   /// Appends the model work and any exchange before or in parallel with it.  The default is the
   /// model work alone.

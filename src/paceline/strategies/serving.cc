@@ -44,24 +44,24 @@ std::vector<std::size_t> bucket_order_by_name(const Program& program) {
 }
 
 /// A partition and the bucket that it is cut from.  Cuts are in the order of the layout.
-struct Cut {
+struct PartitionCut {
   std::size_t bucket = 0, part = 0;  // part: its number within the bucket
   Partition partition;
 };
 
-std::vector<Cut> cut(const ServingOptions& serving, const ServerRoles& roles,
-                     const Program& program) {
+std::vector<PartitionCut> cut(const ServingOptions& serving, const ServerRoles& roles,
+                              const Program& program) {
   const std::int64_t size = size_of(program.input().model.dtype);
-  const Elements longest = serving.partition.longest(
+  const Elements largest = serving.partition.largest_partition_elements(
       program.buckets(), kAlignmentBytes / size * roles.hosts.local, static_cast<double>(size));
-  std::vector<Cut> all;
+  std::vector<PartitionCut> all;
   for (std::size_t bucket = 0; bucket < program.buckets().size(); ++bucket) {
     const Slice& values = program.buckets()[bucket].values;
-    for (Elements at = 0; at < values.count; at += longest) {
+    for (Elements at = 0; at < values.count; at += largest) {
       all.push_back({.bucket = bucket,
-                     .part = static_cast<std::size_t>(at / longest),
+                     .part = static_cast<std::size_t>(at / largest),
                      .partition = {.begin = values.begin + at,
-                                   .count = std::min(longest, values.count - at)}});
+                                   .count = std::min(largest, values.count - at)}});
     }
   }
   return all;
@@ -69,7 +69,7 @@ std::vector<Cut> cut(const ServingOptions& serving, const ServerRoles& roles,
 
 using Servers = std::vector<std::size_t>;  // index of the server of each partition
 
-Servers in_turn(std::size_t partitions, std::size_t servers) {
+Servers assign_round_robin(std::size_t partitions, std::size_t servers) {
   Servers chosen(partitions);
   for (std::size_t i = 0; i < partitions; ++i) {
     chosen[i] = i % servers;
@@ -77,10 +77,10 @@ Servers in_turn(std::size_t partitions, std::size_t servers) {
   return chosen;
 }
 
-Servers by_hash(const std::vector<Cut>& cuts, const std::vector<std::size_t>& places,
-                std::size_t servers) {
+Servers assign_by_hash(const std::vector<PartitionCut>& cuts,
+                       const std::vector<std::size_t>& places, std::size_t servers) {
   Servers chosen;
-  for (const Cut& it : cuts) {
+  for (const PartitionCut& it : cuts) {
     const std::size_t key = (places[it.bucket] << 16U) + it.part;
     chosen.push_back(djb2(std::to_string(key)) % servers);
   }
@@ -89,7 +89,7 @@ Servers by_hash(const std::vector<Cut>& cuts, const std::vector<std::size_t>& pl
 
 /// Assigns the partitions, the largest first, each to the server with the fewest elements.  Ties go
 /// to the first partition and to the first server.
-Servers by_size(const std::vector<Cut>& cuts, std::size_t servers) {
+Servers assign_by_size(const std::vector<PartitionCut>& cuts, std::size_t servers) {
   std::vector<std::size_t> order(cuts.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::ranges::stable_sort(order, std::greater<>(),
@@ -109,22 +109,22 @@ Servers by_size(const std::vector<Cut>& cuts, std::size_t servers) {
   return chosen;
 }
 
-Servers assign(const ServingOptions& serving, const std::vector<Cut>& cuts, std::size_t servers,
-               const Program& program) {
+Servers assign(const ServingOptions& serving, const std::vector<PartitionCut>& cuts,
+               std::size_t servers, const Program& program) {
   switch (serving.assign) {
     case Assignment::kHash:
-      return by_hash(cuts, bucket_order_by_name(program), servers);
+      return assign_by_hash(cuts, bucket_order_by_name(program), servers);
     case Assignment::kSize:
-      return by_size(cuts, servers);
+      return assign_by_size(cuts, servers);
     case Assignment::kRoundRobin:
       break;
   }
-  return in_turn(cuts.size(), servers);
+  return assign_round_robin(cuts.size(), servers);
 }
 
 std::vector<Partition> make_partitions(const ServingOptions& serving, const Program& program) {
   const ServerRoles roles = roles_of(serving, program.input());
-  const std::vector<Cut> cuts = cut(serving, roles, program);
+  const std::vector<PartitionCut> cuts = cut(serving, roles, program);
   const auto servers = static_cast<std::size_t>(roles.servers);
   const Servers chosen = assign(serving, cuts, servers, program);
   std::vector<Elements> used(servers);

@@ -22,7 +22,7 @@ constexpr auto kLookups = "lookups";  // name of the communicator
 class ShardedEmbeddings final : public Planner {
  public:
   ShardedEmbeddings(const EmbeddingJob& job, std::unique_ptr<Planner> dense, RowExchange rows)
-      : job_(job), map_(job), dense_(std::move(dense)), rows_(rows) {
+      : job_(job), table_map_(job), dense_(std::move(dense)), rows_(rows) {
     check_job(job);
   }
 
@@ -67,7 +67,7 @@ class ShardedEmbeddings final : public Planner {
     if (trains(input)) {
       train(program, variant);
     } else if (self(input).serves()) {
-      serve(program, variant);
+      append_server_work(program, variant);
     }
     return std::move(program).finish();
   }
@@ -85,7 +85,7 @@ class ShardedEmbeddings final : public Planner {
   EmbeddingRank self(const PlanInput& input) const {
     return {job_, input.rank, rows_ == RowExchange::kServed};
   }
-  bool holds_rows(Rank server) const { return map_.rows_of(server) > 0; }
+  bool holds_rows(Rank server) const { return table_map_.row_count_of(server) > 0; }
 
   void check_world(const PlanInput& input) const {
     if (rows_ == RowExchange::kServed && input.world != job_.ranks()) {
@@ -172,7 +172,7 @@ class ShardedEmbeddings final : public Planner {
         {{all(program, kLookupIds)}, {all(program, kLookupIndex)}, {all(program, kBagOffsets)}},
         numbers);
     if (rows_ == RowExchange::kServed) {
-      job_.colocated ? swap_rows(program, variant) : look_up(program);
+      job_.colocated ? exchange_rows(program, variant) : append_lookups(program);
     }
     program.kernel(
         "pool",
@@ -196,7 +196,7 @@ class ShardedEmbeddings final : public Planner {
   }
 
   /// Appends the lookups on all servers at once, or on one server after the other.
-  void look_up(Program& program) const {
+  void append_lookups(Program& program) const {
     const auto on = communicator_named(program.setup(), kLookups);
     const Rank me = program.input().rank;
     const std::vector<Rank> holding = servers_of(me, false);
@@ -255,7 +255,7 @@ class ShardedEmbeddings final : public Planner {
 
   /// Appends the work of a server.  It receives every message in a separate exchange, so that no
   /// trainer's lookup waits for a slower trainer.
-  void serve(Program& program, Variant variant) const {
+  void append_server_work(Program& program, Variant variant) const {
     const auto on = communicator_named(program.setup(), kLookups);
     const Access rows = table(program, variant);
     const auto receive = [&](const BufferPair& what) {
@@ -288,7 +288,7 @@ class ShardedEmbeddings final : public Planner {
   }
 
   /// Appends the exchanges in which a trainer with tables sends and receives the rows of a step.
-  void swap_rows(Program& program, Variant variant) const {
+  void exchange_rows(Program& program, Variant variant) const {
     const Rank rank = program.input().rank;
     all_to_all(program, messages(program, kIds, servers_of(rank, false)),
                served_messages(program, kIds, false));
@@ -339,7 +339,7 @@ class ShardedEmbeddings final : public Planner {
   }
 
   EmbeddingJob job_;
-  TableMap map_;
+  TableMap table_map_;
   std::unique_ptr<Planner> dense_;
   RowExchange rows_;
 };

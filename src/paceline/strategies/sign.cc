@@ -42,7 +42,7 @@ class Sign final : public CodecRule {
             .summed = false};
   }
 
-  void extend(const PlanInput& input, SetupBuilder& builder) const override {
+  void extend_setup(const PlanInput& input, SetupBuilder& builder) const override {
     if (input.loss_scaling) {
       throw UsageError(
           "sign applies signs, which do not grow with the loss, so the loss cannot be scaled; take "

@@ -31,7 +31,7 @@ class SlowMo final : public PeriodicRule {
 
   bool divides_by_rate() const override { return true; }
 
-  void extend(const ExchangeRule&, SetupBuilder& builder) const override {
+  void extend_setup(const ExchangeRule&, SetupBuilder& builder) const override {
     builder.add_buffer_like_values(kAnchor, InitialValue::kParameters);
     builder.add_buffer_like_values(kSlowMomentum);
   }

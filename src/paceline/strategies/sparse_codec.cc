@@ -29,7 +29,7 @@ Elements elements_before(Elements end, const Bucket& bucket, const Program& prog
 
 }  // namespace
 
-void SparseCodec::extend(const PlanInput& input, SetupBuilder& builder) const {
+void SparseCodec::extend_setup(const PlanInput& input, SetupBuilder& builder) const {
   add_residual(input, name_, builder);
   for (const std::string_view name : selections_) {
     add_selection(name, builder);

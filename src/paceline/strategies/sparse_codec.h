@@ -22,14 +22,14 @@ class SparseCodec : public CodecRule {
   /// sent; at least one value is.  `selections` are the names of the buffers.
   SparseCodec(std::string_view name, Combination how, double density,
               std::vector<std::string_view> selections)
-      : name_(name), how_(how), density_(density), selections_(std::move(selections)) {}
+      : name_(name), combination_(how), density_(density), selections_(std::move(selections)) {}
 
   WireFormat format(const PlanInput& input) const override {
-    return {.type = input.model.dtype, .combination = how_};
+    return {.type = input.model.dtype, .combination = combination_};
   }
 
   /// Adds the residual and the buffers of the selections.
-  void extend(const PlanInput& input, SetupBuilder& builder) const override;
+  void extend_setup(const PlanInput& input, SetupBuilder& builder) const override;
 
  protected:
   /// The selected values and their indices in the slice.
@@ -62,7 +62,7 @@ class SparseCodec : public CodecRule {
   Elements selected_count(const Bucket& bucket, const ModelShape& model) const;
 
   std::string_view name_;
-  Combination how_;
+  Combination combination_;
   double density_;
   std::vector<std::string_view> selections_;
 };

@@ -28,7 +28,7 @@ std::string with_hyphens(std::string_view text) {
   return result;
 }
 
-Part parsed(const PartText& text) {
+Part parsed_part(const PartText& text) {
   Part part{with_hyphens(text.name), {}};
   for (const std::string& option : text.options) {
     const std::size_t equals = option.find('=');
@@ -50,8 +50,8 @@ const Row<T>* find_row(std::span<const Row<T>> rows, std::string_view name) {
 /// Sets `choice` and returns true if `part` names a row of this axis.  Throws UsageError if the
 /// axis has a choice already.
 template <class T>
-bool choose(std::span<const Row<T>> rows, std::string_view axis, const Part& part,
-            const StrategyDefaults& defaults, Choice<T>& choice) {
+bool set_choice(std::span<const Row<T>> rows, std::string_view axis, const Part& part,
+                const StrategyDefaults& defaults, Choice<T>& choice) {
   const Row<T>* row = find_row(rows, part.name);
   if (row == nullptr) {
     return false;
@@ -124,8 +124,8 @@ bool is_part(const Part& part, const Choice<T>& choice) {
 /// Returns "+name:options" for a part of the strategy's text; empty for a default part without
 /// options.
 template <class T>
-std::string tail_text(std::span<const Row<T>> rows, std::string_view partner,
-                      const Choice<T>& choice) {
+std::string nondefault_part_text(std::span<const Row<T>> rows, std::string_view partner,
+                                 const Choice<T>& choice) {
   const bool is_default =
       choice.row == &default_row(rows, partner) && choice.options.values().empty();
   return is_default ? "" : fmt::format("+{}", choice_text(*choice.row, choice.options));
@@ -158,7 +158,7 @@ Guarantee StrategySpec::guarantee() const {
 
 bool StrategySpec::has(std::string_view parts) const {
   return std::ranges::all_of(parts_of_text(parts), [&](const PartText& text) {
-    const Part part = parsed(text);
+    const Part part = parsed_part(text);
     return is_part(part, whole) || is_part(part, schedule) || is_part(part, exchange) ||
            is_part(part, codec) || is_part(part, update);
   });
@@ -204,20 +204,21 @@ std::string StrategySpec::text() const {
     return choice_text(*whole.row, whole.options);
   }
   return choice_text(*schedule.row, schedule.options) +
-         tail_text(exchanges(), schedule.row->partner, exchange) + tail_text(codecs(), "", codec) +
-         tail_text(update_rules(), exchange.row->partner, update);
+         nondefault_part_text(exchanges(), schedule.row->partner, exchange) +
+         nondefault_part_text(codecs(), "", codec) +
+         nondefault_part_text(update_rules(), exchange.row->partner, update);
 }
 
 StrategySpec parse_strategy(std::string_view text, const StrategyDefaults& defaults) {
   StrategySpec spec;
   const std::vector<PartText> pieces = parts_of_text(text);
   for (const PartText& piece : pieces) {
-    const Part part = parsed(piece);
-    const bool known = choose(whole_strategies(), "whole", part, defaults, spec.whole) ||
-                       choose(schedules(), "schedule", part, defaults, spec.schedule) ||
-                       choose(exchanges(), "exchange", part, defaults, spec.exchange) ||
-                       choose(codecs(), "codec", part, defaults, spec.codec) ||
-                       choose(update_rules(), "update", part, defaults, spec.update);
+    const Part part = parsed_part(piece);
+    const bool known = set_choice(whole_strategies(), "whole", part, defaults, spec.whole) ||
+                       set_choice(schedules(), "schedule", part, defaults, spec.schedule) ||
+                       set_choice(exchanges(), "exchange", part, defaults, spec.exchange) ||
+                       set_choice(codecs(), "codec", part, defaults, spec.codec) ||
+                       set_choice(update_rules(), "update", part, defaults, spec.update);
     if (!known) {
       throw_unknown(part.name, pieces.size() == 1);
     }

@@ -115,7 +115,7 @@ struct RowInfo {
 
   /// Only for an update rule that sends parameters: whether it accepts averages in which a codec
   /// compresses the changes of the parameters.
-  bool coded = false;
+  bool accepts_codec = false;
 };
 
 /// The options of a part as KEY=VALUE pairs, as the user wrote them.

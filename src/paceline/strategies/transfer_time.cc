@@ -27,7 +27,7 @@ struct WireFormSize {
 std::vector<WireFormSize> wire_forms_of(const CodecRule& codec, PlanInput input) {
   input.loss_scaling = false;
   SetupBuilder builder(input, one_group(input.model));
-  codec.extend(input, builder);
+  codec.extend_setup(input, builder);
   const Program program(input, builder.setup(), {.buckets = builder.buckets()});
   const Slice& slice = builder.buckets().front().gradients;
   const auto bytes_of = [&program](const Slice& one) {

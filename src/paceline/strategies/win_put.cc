@@ -55,7 +55,7 @@ class WinPut final : public ExchangeRule {
     return traits;
   }
 
-  void extend(const WireFormat& format, SetupBuilder& builder) const override {
+  void extend_setup(const WireFormat& format, SetupBuilder& builder) const override {
     const PlanInput& input = builder.input();
     const auto graph = neighbors_.graph(input);
     check_averages(*graph, kWinPut);

@@ -14,8 +14,8 @@ namespace paceline::strategies {
 namespace {
 
 constexpr auto kNormCommunicator = "norm";
-constexpr std::string_view kShards = "gradient_shards";
-constexpr std::size_t kSlots = 2;
+constexpr std::string_view kShardsBuffer = "gradient_shards";
+constexpr std::size_t kGradientSlots = 2;
 constexpr Rank kMaxShardClasses = 256;
 
 /// The part that zero-1 and zero-2 share: the work with a rank's shards.
@@ -37,7 +37,7 @@ class ShardedUpdate : public UpdateRule {
   }
 
   /// Shards the optimizer's state: this rank keeps only the state of its own shards.
-  void extend(const ExchangeRule& exchange, SetupBuilder& builder) const override {
+  void extend_setup(const ExchangeRule& exchange, SetupBuilder& builder) const override {
     const PlanInput& input = builder.input();
     if (input.loss_scaling) {
       throw UsageError(fmt::format(
@@ -137,16 +137,16 @@ class Zero2 final : public ShardedUpdate {
  public:
   Zero2() : ShardedUpdate("zero-2") {}
 
-  void extend(const ExchangeRule& exchange, SetupBuilder& builder) const override {
+  void extend_setup(const ExchangeRule& exchange, SetupBuilder& builder) const override {
     const PlanInput& input = builder.input();
-    ShardedUpdate::extend(exchange, builder);
+    ShardedUpdate::extend_setup(exchange, builder);
     if (input.world > 1) {
       const Buffer values =
           builder.setup().buffers[index_of(buffer_named(builder.setup(), kValues))];
-      builder.add_buffer({.name = std::string(kShards),
+      builder.add_buffer({.name = std::string(kShardsBuffer),
                           .dtype = values.dtype,
                           .elements = values.elements / exchange.traits(input).shards});
-      builder.share_gradient_memory(kSlots);
+      builder.share_gradient_memory(kGradientSlots);
     }
   }
 
@@ -226,7 +226,7 @@ class Zero2 final : public ShardedUpdate {
 
   static Slice own_sum(const Bucket& bucket, const StrategyProgram& program) {
     const Rank shards = program.exchange_traits().shards;
-    return {buffer_named(program.setup(), kShards), bucket.values.begin / shards,
+    return {buffer_named(program.setup(), kShardsBuffer), bucket.values.begin / shards,
             bucket.values.count / shards};
   }
 };

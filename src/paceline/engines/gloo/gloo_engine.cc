@@ -25,7 +25,7 @@ constexpr int kThreads = plan::find_engine_traits("gloo")->concurrent_collective
 // once (`Pair::handleEvents` in gloo/transport/tcp/pair.cc).  If both threads share a core, this
 // thread would poll the event until the scheduler's next tick, while the sender, which holds the
 // lock, cannot run.  With SCHED_BATCH this thread waits for the sender.  But it then waits for
-// computing threads, too; so kLargestScheduled limits its use.
+// computing threads, too; so kLargestScheduledBytes limits its use.
 
 std::shared_ptr<gloo::transport::Device> make_device(const ChannelSpec& spec) {
   const ScopedScheduling of_its_thread(scheduling_of(spec.largest_operation, Scheduling::kBatch));

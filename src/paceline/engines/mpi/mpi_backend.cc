@@ -15,7 +15,7 @@ namespace {
 
 // An all-reduce is split into pieces of this size, so that a piece stays in a core's cache between
 // the rounds of MPI's algorithm.
-constexpr std::int64_t kSummedBytes = 4 << 20;
+constexpr std::int64_t kAllReducePieceBytes = 4 << 20;
 
 }  // namespace
 
@@ -91,7 +91,7 @@ MpiBackend::WorkPtr MpiBackend::allreduce(std::vector<at::Tensor>& tensors,
           return MPI_Iallreduce(MPI_IN_PLACE, data + begin * size, n, type, op, requests.comm(),
                                 request);
         },
-        kSummedBytes / size);
+        kAllReducePieceBytes / size);
   };
   if (auto division = division_of(options.reduceOp, values, getSize())) {
     call.finish.push_back(std::move(division));

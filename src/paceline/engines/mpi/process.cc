@@ -46,7 +46,7 @@ void check_srun() {
   }
 }
 
-bool is_started_by_us() { return std::getenv(launch::kLaunchMarker) != nullptr; }
+bool is_started_by_us() { return std::getenv(launch::kLaunchVariable) != nullptr; }
 
 // Returns the number of this host's cores for the job.  Other launchers may bind each rank to cores
 // of its own, so all cores of the host count; ranks started by this program may all use the same

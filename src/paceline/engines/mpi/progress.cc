@@ -22,7 +22,7 @@ struct EndedOperation {
 };
 
 // Returns whether all requests have ended; frees those that have.
-bool test(Operation& operation) {
+bool test_requests(Operation& operation) {
   bool all = true;
   for (MPI_Request& request : operation.requests) {
     int ended = 1;
@@ -62,8 +62,8 @@ std::exception_ptr failed_communicator_error(const std::string& what) {
 void Backoff::wait() {
   constexpr int kLooksAtOnce = 8;
   constexpr int kLongestUs = 50;
-  const int doublings = std::min(looks_ - kLooksAtOnce, 6);
-  ++looks_;
+  const int doublings = std::min(idle_tests_ - kLooksAtOnce, 6);
+  ++idle_tests_;
   if (doublings >= 0) {
     std::this_thread::sleep_for(std::chrono::microseconds(std::min(1 << doublings, kLongestUs)));
   }
@@ -98,7 +98,7 @@ bool Progress::poll() {
       EndedOperation end;
       bool over = true;
       try {
-        over = test(*it);
+        over = test_requests(*it);
       } catch (...) {
         end.error = std::current_exception();
       }

@@ -33,10 +33,10 @@ struct Operation {
 class Backoff {
  public:
   void wait();
-  void reset() { looks_ = 0; }
+  void reset() { idle_tests_ = 0; }
 
  private:
-  int looks_ = 0;
+  int idle_tests_ = 0;
 };
 
 /// The requests of this process.  MPI makes progress only inside its calls, so one thread runs

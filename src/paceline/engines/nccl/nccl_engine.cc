@@ -24,7 +24,7 @@ using NcclGroup = c10::intrusive_ptr<c10d::ProcessGroupNCCL>;
 /// NCCL connects at its first collective.  This function runs that collective before step 0, so
 /// that its time is not measured as part of a step and its failure is not reported as a failure of
 /// a step.
-NcclGroup connected(const ChannelSpec& spec) {
+NcclGroup connected_group(const ChannelSpec& spec) {
   const c10::DeviceGuard guard(spec.device);
   auto options = c10d::ProcessGroupNCCL::Options::create();
   options->timeout = spec.timeout;
@@ -47,7 +47,7 @@ class NcclEngine final : public Engine {
     }
     const auto what = fmt::format("connecting {} ranks by nccl as '{}'", spec.world, spec.name);
     try {
-      NcclGroup backend = get_within(run_in_background([spec] { return connected(spec); }),
+      NcclGroup backend = get_within(run_in_background([spec] { return connected_group(spec); }),
                                      spec.timeout, spec.idle);
       backend->setTimeout(spec.operation_timeout);
       return make_backend_channel(std::move(backend), spec);

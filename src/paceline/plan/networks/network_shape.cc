@@ -20,7 +20,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::size_t kWithoutTokens = 6;  // JSON elements of a module without token terms
+constexpr std::size_t kElementsWithoutTokens = 6;  // JSON elements of a module without token terms
 
 // The format of python/paceline/adapters/trained.json, which is compiled into the program and which
 // network_shapes.py beside it reads too:
@@ -92,8 +92,9 @@ BuiltInNetwork network_from_json(const std::string& name, const Json& network) {
   shape.default_tokens = network.value("tokens", 0);
   for (const Json& module : network.at("modules")) {
     add_module(module, shape);
-    if (module.size() > kWithoutTokens) {
-      const Json &flops = module.at(kWithoutTokens), &bytes = module.at(kWithoutTokens + 1);
+    if (module.size() > kElementsWithoutTokens) {
+      const Json &flops = module.at(kElementsWithoutTokens),
+                 &bytes = module.at(kElementsWithoutTokens + 1);
       result.terms.push_back(
           {.flops = {flops.at(0), flops.at(1)}, .bytes = {bytes.at(0), bytes.at(1)}});
     }

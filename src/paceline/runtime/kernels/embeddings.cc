@@ -81,8 +81,8 @@ class RequestedRows {
 
   void set_lengths() const {
     for (plan::Rank server = 0; server < servers_; ++server) {
-      set_length(part_of_peer(ids_, servers_, server),
-                 static_cast<Elements>(places_[static_cast<std::size_t>(server)].size()));
+      set_ragged_length(part_of_peer(ids_, servers_, server),
+                        static_cast<Elements>(places_[static_cast<std::size_t>(server)].size()));
     }
   }
 
@@ -117,8 +117,8 @@ class RowsOfServers {
 
 // Calls `visit(row index, bag, table, number of lookups in the bag)` for every lookup.
 template <class Visit>
-void each_lookup(const EmbeddingJob& job, const at::Tensor& index, const at::Tensor& offsets,
-                 const Visit& visit) {
+void visit_lookups(const EmbeddingJob& job, const at::Tensor& index, const at::Tensor& offsets,
+                   const Visit& visit) {
   const Elements bags = ragged_length(offsets) - 1;
   const auto* begins = ragged_elements<std::int64_t>(offsets);
   const auto* rows = ragged_elements<std::int64_t>(index);
@@ -159,11 +159,11 @@ void add_gradients(const Call& call, const EmbeddingJob& job, const SumOf& sum_o
 
 // The sums of add_gradients(), concatenated in the order in which the rows first occur.
 template <class T>
-struct Sums {
+struct RowGradientSums {
   std::vector<Elements> ids;
   std::vector<T> gradients;  // job.dim numbers per row
 
-  Sums(const Call& call, const EmbeddingJob& job) {
+  RowGradientSums(const Call& call, const EmbeddingJob& job) {
     std::unordered_map<Elements, Elements> places;
     add_gradients<T>(call, job, [&](Elements id) {
       const auto next = static_cast<Elements>(ids.size());
@@ -180,7 +180,8 @@ struct Sums {
 // Applies the rule to one row.  Adagrad: Duchi, Hazan and Singer, JMLR 12, 2011.  Row-wise Adagrad,
 // with one state number per row: Mudigere et al., ISCA 2022, arXiv:2104.05158.
 template <class T, class Row>
-void apply(const EmbeddingJob& job, T rate, const std::vector<T>& gradient, T* state, Row* row) {
+void apply_row_rule(const EmbeddingJob& job, T rate, const std::vector<T>& gradient, T* state,
+                    Row* row) {
   const T epsilon = to<T>(1e-10);
   if (job.rule == strategies::RowRule::kRowwiseAdagrad) {
     T squares = to<T>(0);
@@ -219,8 +220,8 @@ void apply_means(const OptimizerSettings& rule, const Call& call, const Embeddin
         mean[d] = sums[i * mean.size() + d] / to<T>(job.trainers);
       }
       const Elements id = id_of(i);
-      apply(job, to<T>(rate), mean, states + id * job.optimizer_values_per_row(),
-            rows + id * job.dim);
+      apply_row_rule(job, to<T>(rate), mean, states + id * job.optimizer_values_per_row(),
+                     rows + id * job.dim);
     }
   });
 }
@@ -265,9 +266,9 @@ void run_deduplicate(const OptimizerSettings& /*rule*/, const Call& call) {
   const at::Tensor& index = call.writes[1].front();
   const at::Tensor& offsets = call.writes[2].front();
   const auto begins = networks::draw_offsets(job, key);
-  set_length(offsets, static_cast<Elements>(begins.size()));
+  set_ragged_length(offsets, static_cast<Elements>(begins.size()));
   std::ranges::copy(begins, ragged_elements<std::int64_t>(offsets));
-  set_length(index, job.tables * begins.back());
+  set_ragged_length(index, job.tables * begins.back());
   auto* next = ragged_elements<std::int64_t>(index);
   const TableMap map(job);
   const Elements most = map.most_rows_per_server();
@@ -291,7 +292,7 @@ void run_lookup(const OptimizerSettings& /*rule*/, const Call& call) {
   const at::Tensor& ids = call.reads[1].front();
   const at::Tensor& rows = call.writes[0].front();
   const Elements count = ragged_length(ids);
-  set_length(rows, count * job.dim);
+  set_ragged_length(rows, count * job.dim);
   dispatch_on_type(table, [&]<class T>(T*) {
     const T* from = table.const_data_ptr<T>();
     T* to = ragged_elements<T>(rows);
@@ -313,15 +314,15 @@ void run_pool(const OptimizerSettings& /*rule*/, const Call& call) {
     std::fill_n(first, (ragged_length(offsets) - 1) * job.width(), to<T>(0));
     dispatch_on_type(all_rows, [&]<class Row>(Row*) {
       const RowsOfServers<Row> rows(all_rows, job);
-      each_lookup(job, call.reads[1].front(), offsets,
-                  [&](Elements index, Elements bag, int table, Elements lookups) {
-                    const Row* row = rows.row(index);
-                    T* sum = first + bag * job.width() + table * job.dim;
-                    const T weight = gradient_weight<T>(job, lookups);
-                    for (Elements d = 0; d < job.dim; ++d) {
-                      sum[d] += weight * to<T>(row[d]);
-                    }
-                  });
+      visit_lookups(job, call.reads[1].front(), offsets,
+                    [&](Elements index, Elements bag, int table, Elements lookups) {
+                      const Row* row = rows.row(index);
+                      T* sum = first + bag * job.width() + table * job.dim;
+                      const T weight = gradient_weight<T>(job, lookups);
+                      for (Elements d = 0; d < job.dim; ++d) {
+                        sum[d] += weight * to<T>(row[d]);
+                      }
+                    });
     });
   });
 }
@@ -335,27 +336,27 @@ void run_pool_gradient(const OptimizerSettings& /*rule*/, const Call& call) {
     for (plan::Rank server = 0; server < job.servers; ++server) {
       const at::Tensor part = part_of_peer(gradients, job.servers, server);
       const Elements count = ragged_length(part_of_peer(ids, job.servers, server)) * job.dim;
-      set_length(part, count);
+      set_ragged_length(part, count);
       std::fill_n(ragged_elements<T>(part), count, to<T>(0));
     }
     const T* first = bags.const_data_ptr<T>();
     const RowsOfServers<T> rows(gradients, job);
-    each_lookup(job, call.reads[2].front(), call.reads[3].front(),
-                [&](Elements index, Elements bag, int table, Elements lookups) {
-                  T* row = rows.row(index);
-                  const T* from = first + bag * job.width() + table * job.dim;
-                  const T weight = gradient_weight<T>(job, lookups);
-                  for (Elements d = 0; d < job.dim; ++d) {
-                    row[d] += weight * from[d];
-                  }
-                });
+    visit_lookups(job, call.reads[2].front(), call.reads[3].front(),
+                  [&](Elements index, Elements bag, int table, Elements lookups) {
+                    T* row = rows.row(index);
+                    const T* from = first + bag * job.width() + table * job.dim;
+                    const T weight = gradient_weight<T>(job, lookups);
+                    for (Elements d = 0; d < job.dim; ++d) {
+                      row[d] += weight * from[d];
+                    }
+                  });
   });
 }
 
 void run_update_rows(const OptimizerSettings& rule, const Call& call) {
   const EmbeddingJob job = strategies::decode_job(call.numbers).job;
   dispatch_on_type(call.reads[2].front(), [&]<class T>(T*) {
-    const Sums<T> sums(call, job);
+    const RowGradientSums<T> sums(call, job);
     apply_means<T>(rule, call, job, sums.gradients, [&](std::size_t i) { return sums.ids[i]; });
   });
 }

@@ -35,8 +35,8 @@ std::vector<IndexedValue> items_of(const at::Tensor& values, const at::Tensor& p
 
 // Merges two lists into one value per index, in ascending order.  In double precision the sum of
 // two values is exact, or it is rounded once when it is written.
-std::vector<IndexedValue> added(const std::vector<IndexedValue>& a,
-                                const std::vector<IndexedValue>& b) {
+std::vector<IndexedValue> merged_sum(const std::vector<IndexedValue>& a,
+                                     const std::vector<IndexedValue>& b) {
   std::vector<IndexedValue> all;
   all.reserve(a.size() + b.size());
   auto left = a.begin(), right = b.begin();
@@ -54,7 +54,7 @@ std::vector<IndexedValue> added(const std::vector<IndexedValue>& a,
   return all;
 }
 
-std::vector<IndexedValue> largest_of(std::vector<IndexedValue> items, std::size_t k) {
+std::vector<IndexedValue> largest_value_of(std::vector<IndexedValue> items, std::size_t k) {
   std::nth_element(items.begin(), items.begin() + static_cast<std::ptrdiff_t>(k - 1), items.end(),
                    [](const IndexedValue& a, const IndexedValue& b) {
                      const double x = a.magnitude(), y = b.magnitude();
@@ -72,7 +72,7 @@ void run_gtopk_merge(const OptimizerSettings& /*rule*/, const Call& call) {
   const auto k = static_cast<std::size_t>(read(0).numel());
   PACELINE_CHECK(k > 0);
   const std::vector<IndexedValue> merged =
-      largest_of(added(items_of(read(0), read(1)), items_of(read(2), read(3))), k);
+      largest_value_of(merged_sum(items_of(read(0), read(1)), items_of(read(2), read(3))), k);
   at::Tensor values = at::empty({read(0).numel()}, at::kDouble);
   at::Tensor places = at::empty({read(0).numel()}, at::kInt);
   for (std::size_t i = 0; i < k; ++i) {

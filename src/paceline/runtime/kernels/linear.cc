@@ -96,7 +96,7 @@ void sum_in_one_pass(const Call& call) {
 
 /// Whether all slices are contiguous on the CPU and of one type, and each read slice is the written
 /// slice or does not overlap it.
-bool is_plain(const Call& call) {
+bool has_simple_layout(const Call& call) {
   const at::Tensor& out = call.writes[0].front();
   const auto* written = static_cast<const std::byte*>(out.const_data_ptr());
   const auto bytes = static_cast<std::ptrdiff_t>(out.nbytes());
@@ -142,9 +142,9 @@ void run_linear(const OptimizerSettings& /*rule*/, const Call& call) {
     return;
   }
   const at::ScalarType type = call.writes[0].front().scalar_type();
-  if (is_plain(call) && type == at::kFloat) {
+  if (has_simple_layout(call) && type == at::kFloat) {
     sum_in_one_pass<float>(call);
-  } else if (is_plain(call) && type == at::kDouble) {
+  } else if (has_simple_layout(call) && type == at::kDouble) {
     sum_in_one_pass<double>(call);
   } else {
     sum_by_operations(call);

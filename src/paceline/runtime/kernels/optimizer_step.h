@@ -73,15 +73,15 @@ inline at::Tensor weight_of_average(const Step& step, std::size_t average) {
 
 /// The constants of a rule and the scale of one tensor's step.
 template <class R, class C>
-struct Scaled {
+struct ScaledConstants {
   const R& scale;  // 1 for rules without norms
   const C& constants;
 };
 
 /// The operands of one tensor, as pointers to elements of type E.
 template <class E>
-struct Pointers {
-  Pointers(const Step& step, std::size_t i)
+struct TensorPointers {
+  TensorPointers(const Step& step, std::size_t i)
       : w(step.values[i].data_ptr<E>()), g(step.gradients[i].data_ptr<E>()) {
     if (!step.states.empty()) {
       s = step.states[0][i].data_ptr<E>();
@@ -172,7 +172,7 @@ class RuleLoops {
     const Constants<N> c(step, step.rate.item<N>(), weight_of_average(step, 0).item<N>(),
                          weight_of_average(step, 1).item<N>());
     for (std::size_t i = 0; i < step.values.size(); ++i) {
-      const Pointers<E> all(step, i);
+      const TensorPointers<E> all(step, i);
       const Chunks chunks(step.values[i].numel());
       N divisor = step.divisor ? step.divisor->item<N>() : N{1};
       N scale{1};
@@ -206,7 +206,7 @@ class RuleLoops {
               at::where((values > 0).logical_and(other > 0), Rule::scale(values, other, c), scale);
         }
       }
-      Rule::apply(all.w(), all.g(), all.s(), all.t(), Scaled<at::Tensor, C>{scale, c});
+      Rule::apply(all.w(), all.g(), all.s(), all.t(), ScaledConstants<at::Tensor, C>{scale, c});
       all.store();
     }
   }
@@ -214,7 +214,7 @@ class RuleLoops {
  private:
   // The first pass: writes the divided gradients and the new averages, and returns the norms.
   template <class E, class N>
-  static Norms measure(const Pointers<E>& all, const Chunks& chunks, N divisor,
+  static Norms measure(const TensorPointers<E>& all, const Chunks& chunks, N divisor,
                        const Constants<N>& c) {
     std::vector<Norms> squares(static_cast<std::size_t>(chunks.count()));
     chunks.each([&](std::int64_t chunk, std::int64_t begin, std::int64_t end) {
@@ -228,8 +228,8 @@ class RuleLoops {
         sum.values += static_cast<double>(w) * static_cast<double>(w);
         sum.measured += measured * measured;
         all.g[k] = g;
-        put(s, k, all.s);
-        put(t, k, all.t);
+        store_state(s, k, all.s);
+        store_state(t, k, all.t);
       }
       squares[static_cast<std::size_t>(chunk)] = sum;
     });
@@ -242,8 +242,8 @@ class RuleLoops {
   }
 
   template <class E, class N>
-  static void apply(const Pointers<E>& all, const Chunks& chunks, N divisor,
-                    const Scaled<N, Constants<N>>& by) {
+  static void apply(const TensorPointers<E>& all, const Chunks& chunks, N divisor,
+                    const ScaledConstants<N, Constants<N>>& by) {
     chunks.each([&](std::int64_t /*chunk*/, std::int64_t begin, std::int64_t end) {
       for (std::int64_t k = begin; k < end; ++k) {
         const N g = static_cast<N>(all.g[k]) / divisor;
@@ -253,8 +253,8 @@ class RuleLoops {
         Rule::apply(w, g, s, t, by);
         all.g[k] = g;
         all.w[k] = w;
-        put(s, k, all.s);
-        put(t, k, all.t);
+        store_state(s, k, all.s);
+        store_state(t, k, all.t);
       }
     });
   }
@@ -266,7 +266,7 @@ class RuleLoops {
   }
 
   template <class N, class E>
-  static void put(N value, std::int64_t at, E* state) {
+  static void store_state(N value, std::int64_t at, E* state) {
     if (state != nullptr) {
       state[at] = value;
     }

@@ -64,7 +64,7 @@ struct Sgd {
   static constexpr bool kNorms = false;
 
   template <class T, class R, class C>
-  static void apply(T& w, const T& g, T& s, T& /*t*/, const Scaled<R, C>& by) {
+  static void apply(T& w, const T& g, T& s, T& /*t*/, const ScaledConstants<R, C>& by) {
     const C& c = by.constants;
     const T change = g + c.decay * w;
     s = change + c.momentum * s;
@@ -76,7 +76,7 @@ struct RmsProp {
   static constexpr bool kNorms = false;
 
   template <class T, class R, class C>
-  static void apply(T& w, const T& g, T& s, T& /*t*/, const Scaled<R, C>& by) {
+  static void apply(T& w, const T& g, T& s, T& /*t*/, const ScaledConstants<R, C>& by) {
     const C& c = by.constants;
     using std::sqrt;
     const T change = g + c.decay * w;
@@ -89,7 +89,7 @@ struct Adadelta {
   static constexpr bool kNorms = false;
 
   template <class T, class R, class C>
-  static void apply(T& w, const T& g, T& s, T& t, const Scaled<R, C>& by) {
+  static void apply(T& w, const T& g, T& s, T& t, const ScaledConstants<R, C>& by) {
     const C& c = by.constants;
     using std::sqrt;
     const T change = g + c.decay * w;
@@ -116,7 +116,7 @@ struct Lamb {
   }
 
   template <class T, class R, class C>
-  static void apply(T& w, const T& /*g*/, T& s, T& t, const Scaled<R, C>& by) {
+  static void apply(T& w, const T& /*g*/, T& s, T& t, const ScaledConstants<R, C>& by) {
     w = w - by.constants.rate * by.scale * direction(w, s, t, by.constants);
   }
 
@@ -143,7 +143,7 @@ struct Lars {
   }
 
   template <class T, class R, class C>
-  static void apply(T& w, const T& g, T& s, T& /*t*/, const Scaled<R, C>& by) {
+  static void apply(T& w, const T& g, T& s, T& /*t*/, const ScaledConstants<R, C>& by) {
     const C& c = by.constants;
     s = c.momentum * s + by.scale * (g + c.decay * w);
     w = w - c.rate * s;

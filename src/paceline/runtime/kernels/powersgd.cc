@@ -33,7 +33,7 @@ struct Matrix {
 };
 
 template <class Use>
-void each_matrix(const Call& call, const Use& use) {
+void visit_matrices(const Call& call, const Use& use) {
   Matrix next;
   for (std::size_t i = 0; i + 3 < call.numbers.size(); i += 4) {
     const auto number = [&](std::size_t n) {
@@ -75,7 +75,7 @@ at::Tensor basis_of(const at::Tensor& p) {
 void run_powersgd_left(const OptimizerSettings& /*rule*/, const Call& call) {
   const at::Tensor& gradients = call.reads[0].front();
   const at::Tensor& residual = call.writes[1].front();
-  each_matrix(call, [&](const Matrix& matrix) {
+  visit_matrices(call, [&](const Matrix& matrix) {
     const at::Tensor p = matrix.p(call.writes[0].front());
     if (matrix.plain()) {
       p.copy_(matrix.of(gradients));
@@ -92,7 +92,7 @@ void run_powersgd_left(const OptimizerSettings& /*rule*/, const Call& call) {
 }
 
 void run_powersgd_right(const OptimizerSettings& /*rule*/, const Call& call) {
-  each_matrix(call, [&](const Matrix& matrix) {
+  visit_matrices(call, [&](const Matrix& matrix) {
     if (!matrix.plain()) {
       const at::Tensor p = matrix.p(call.writes[0].front());
       p.copy_(basis_of(p));
@@ -102,7 +102,7 @@ void run_powersgd_right(const OptimizerSettings& /*rule*/, const Call& call) {
 }
 
 void run_powersgd_outer(const OptimizerSettings& /*rule*/, const Call& call) {
-  each_matrix(call, [&](const Matrix& matrix) {
+  visit_matrices(call, [&](const Matrix& matrix) {
     const at::Tensor values = matrix.of(call.writes[0].front());
     const at::Tensor p = matrix.p(call.reads[0].front());
     if (matrix.plain()) {

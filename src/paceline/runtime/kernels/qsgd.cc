@@ -17,19 +17,19 @@ namespace {
 
 // The number of values that one loop encodes. It is a constant because compilers vectorize loops of
 // known length.
-constexpr std::int64_t kAtOnce = 64;
+constexpr std::int64_t kValuesPerLoop = 64;
 
 // Rounds values to codes: signed multiples of norm / levels, rounded up or down at random.
-void round_some(const std::array<float, kAtOnce>& values, float inverse, float levels,
-                Random& random, std::array<std::int8_t, kAtOnce>& codes) {
-  std::array<std::uint64_t, kAtOnce / 2> numbers;
+void round_some(const std::array<float, kValuesPerLoop>& values, float inverse, float levels,
+                Random& random, std::array<std::int8_t, kValuesPerLoop>& codes) {
+  std::array<std::uint64_t, kValuesPerLoop / 2> numbers;
   random.fill(numbers);
-  std::array<std::int32_t, kAtOnce> draws;  // 24 bits, which a float holds exactly
+  std::array<std::int32_t, kValuesPerLoop> draws;  // 24 bits, which a float holds exactly
   for (std::size_t i = 0; i < numbers.size(); ++i) {
     draws[2 * i] = static_cast<std::int32_t>((numbers[i] & 0xFFFFFFFFU) >> 8);
     draws[2 * i + 1] = static_cast<std::int32_t>(numbers[i] >> 40);
   }
-  for (std::size_t i = 0; i < kAtOnce; ++i) {
+  for (std::size_t i = 0; i < kValuesPerLoop; ++i) {
     const float scaled = std::fabs(values[i]) * inverse;
     const float drawn = static_cast<float>(draws[i]) * 0x1p-24F;
     const auto code = static_cast<std::int32_t>(std::min(scaled + drawn, levels));
@@ -37,11 +37,11 @@ void round_some(const std::array<float, kAtOnce>& values, float inverse, float l
   }
 }
 
-// Rounds the values of one block to codes, kAtOnce values at a time.
+// Rounds the values of one block to codes, kValuesPerLoop values at a time.
 void round_block(std::span<const float> values, float inverse, float levels, Random& random,
                  std::int8_t* codes) {
-  std::array<float, kAtOnce> some{};
-  std::array<std::int8_t, kAtOnce> rounded;
+  std::array<float, kValuesPerLoop> some{};
+  std::array<std::int8_t, kValuesPerLoop> rounded;
   while (!values.empty()) {
     const std::size_t n = std::min(some.size(), values.size());
     std::copy_n(values.begin(), n, some.begin());
@@ -113,8 +113,8 @@ void run_qsgd_sum(const OptimizerSettings& /*rule*/, const Call& call) {
       const float level = norms.const_data_ptr<float>()[b] / form.levels;
       const std::int64_t end = std::min((b + 1) * form.block, form.count);
       std::int64_t i = b * form.block;
-      for (; i + kAtOnce <= end; i += kAtOnce) {
-        for (std::int64_t j = i; j < i + kAtOnce; ++j) {
+      for (; i + kValuesPerLoop <= end; i += kValuesPerLoop) {
+        for (std::int64_t j = i; j < i + kValuesPerLoop; ++j) {
           to[j] += level * static_cast<float>(codes[j]);
         }
       }

@@ -19,7 +19,7 @@ namespace {
 // Packs eight bytes of 0 or 1 by a multiplication: in the product of the eight bytes, as one I64,
 // with this constant, byte i's bit stands at position 56 + i = 8 i + (56 - 7 i).  All other pairs
 // of bits meet at positions of their own, so that no carries occur.
-constexpr std::int64_t kCollect = 0x0102040810204080;
+constexpr std::int64_t kGatherBits = 0x0102040810204080;
 
 // A byte times kSpread is eight copies of the byte; kDiagonal keeps bit i in copy i.
 constexpr std::int64_t kSpread = 0x0101010101010101;
@@ -89,7 +89,7 @@ void put_signs(const at::Tensor& bits, double scale, const at::Tensor& values, c
 }
 
 // Expands bits to one boolean per value.
-at::Tensor spread(const at::Tensor& bits, std::int64_t values) {
+at::Tensor expand_bits(const at::Tensor& bits, std::int64_t values) {
   return bits.to(at::kLong)
       .bitwise_and_(0xFF)
       .mul_(kSpread)
@@ -107,12 +107,12 @@ void pack_signs(const at::Tensor& values, const at::Tensor& bits) {
     pack(values.const_data_ptr<float>(), bits.numel(), bits.data_ptr<std::int8_t>());
     return;
   }
-  bits.copy_(values.ge(0).view(at::kLong).mul(kCollect).__rshift__(56));
+  bits.copy_(values.ge(0).view(at::kLong).mul(kGatherBits).__rshift__(56));
 }
 
 void write_signs(const at::Tensor& bits, double scale, const at::Tensor& values) {
   if (!is_plain(values)) {
-    values.copy_(spread(bits, values.numel())).mul_(2).sub_(1).mul_(scale);
+    values.copy_(expand_bits(bits, values.numel())).mul_(2).sub_(1).mul_(scale);
     return;
   }
   put_signs(bits, scale, values, [](float& value, float sign) { value = sign; });

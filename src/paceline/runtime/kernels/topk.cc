@@ -81,8 +81,8 @@ PACELINE_VECTOR_CLONES int add_blocks(float* __restrict sums, const float* __res
 // Estimates, from a sample of the sums at equal distances, a magnitude such that probably somewhat
 // more than k of the sums are at least as large.
 Bits probable_bound(const float* sums, const float* addends, std::int64_t n, std::int64_t k) {
-  constexpr std::int64_t kSample = 1 << 14;
-  const std::int64_t step = std::max<std::int64_t>(1, n / kSample);
+  constexpr std::int64_t kSampleSize = 1 << 14;
+  const std::int64_t step = std::max<std::int64_t>(1, n / kSampleSize);
   std::vector<Bits> sample;
   for (std::int64_t i = 0; i < n; i += step) {
     sample.push_back(magnitude_key(sums[i] + addends[i]));
@@ -154,11 +154,11 @@ void take(const CandidateSums& found, float* sums, const SelectedValues& taken) 
 CandidateSums find_by_counts(const float* sums, std::int64_t n, std::int64_t k) {
   constexpr int kBits = 11;
   constexpr int kShift = 31 - kBits;
-  constexpr std::int64_t kWays = 4;  // separate counters, so that increments do not wait for each
-                                     // other
-  std::array<std::array<std::uint32_t, std::size_t{1} << kBits>, kWays> counts{};
+  constexpr std::int64_t kCounterSets = 4;  // separate counters, so that increments do not wait for
+                                            // each other
+  std::array<std::array<std::uint32_t, std::size_t{1} << kBits>, kCounterSets> counts{};
   for (std::int64_t i = 0; i < n; ++i) {
-    ++counts[i % kWays][magnitude_key(sums[i]) >> kShift];
+    ++counts[i % kCounterSets][magnitude_key(sums[i]) >> kShift];
   }
   Bits group = (Bits{1} << kBits) - 1;
   const auto held = [&] {

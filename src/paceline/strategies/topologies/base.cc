@@ -66,7 +66,7 @@ class Hypercube {
 };
 
 /// The row of a node that averages with `others`, each with the same weight in both directions.
-MixingRow mutual(const std::vector<Rank>& others, double weight, Rank offset) {
+MixingRow symmetric_row(const std::vector<Rank>& others, double weight, Rank offset) {
   MixingRow mixing;
   mixing.self = 1 - static_cast<double>(others.size()) * weight;
   for (const Rank other : others) {
@@ -81,7 +81,7 @@ MixingRow average_row(const Hypercube& cube, Rank node, Step step, Rank offset) 
     return {};
   }
   const auto others = cube.others(node, step);
-  return mutual(others, 1.0 / static_cast<double>(others.size() + 1), offset);
+  return symmetric_row(others, 1.0 / static_cast<double>(others.size() + 1), offset);
 }
 
 /// The simple Base-(k+1) graph.  The digits of the number of nodes in base k+1 divide the nodes
@@ -157,13 +157,13 @@ class SimpleBase {
     const Rank tail = giver.begin + giver.blocks * giver.block;
     if (node < tail) {
       const Rank partner = tail + (node - giver.begin) % giver.block;
-      return partner < giver.begin + giver.left ? mutual({partner}, weight, 0) : MixingRow{};
+      return partner < giver.begin + giver.left ? symmetric_row({partner}, weight, 0) : MixingRow{};
     }
     std::vector<Rank> others;
     for (Rank block = 0; block < giver.blocks; ++block) {
       others.push_back(giver.begin + block * giver.block + node - tail);
     }
-    return mutual(others, weight, 0);
+    return symmetric_row(others, weight, 0);
   }
 
   std::vector<Part> parts_;
