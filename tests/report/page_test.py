@@ -254,7 +254,7 @@ def check_training(failures, page, path):
     for c in page.run(READ_CHARTS):
         title, _, part = c["title"].partition(", cases ")
         if title in along:
-            charts.setdefault(title, []).extend_setup(c["numbers"])
+            charts.setdefault(title, []).extend(c["numbers"])
             names = {row[0] for row in c["numbers"]} - {"target"}
             failures.check(len(names) <= most and bool(part) == (len(trained) > most),
                            f"{c['title']} draws {len(names)} of {len(trained)} cases")
@@ -377,7 +377,7 @@ def check_page(page, path, width, scheme):
     check_training(failures, page, path)
     check_scaling(failures, page, path)
     check_forms(failures, page, width)
-    failures.extend_setup(browser.flaws_of(page, scheme))
+    failures.extend(browser.flaws_of(page, scheme))
     return [f"{path}, {width} pixels, {scheme}: {f}" for f in failures], rows
 
 
