@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // `paceline calibrate` and `paceline comm --predict` from outside, on output of nccl-tests.
-#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -9,13 +8,13 @@
 #include <iterator>
 #include <sstream>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "cli/nccl_tests_log.h"
 #include "cli/program.h"
 
 namespace paceline {
@@ -23,52 +22,11 @@ namespace {
 
 constexpr const char* kH200 = "--cluster " PACELINE_SOURCE_DIR "/clusters/8x8-h200-400gb.toml";
 
-/// Bytes and microseconds.
-using Times = std::vector<std::pair<std::int64_t, double>>;
-
-struct Log {
-  std::vector<std::string> hosts;  // of each rank
-  std::string device;
-  Times times;
-  std::string wrong = "0";  // elements of each row
-};
-
-/// What all_reduce_perf prints; in place it takes as long.
-std::string text_of(const Log& log) {
-  const auto ranks = static_cast<double>(log.hosts.size());
-  std::string text =
-      "# Collective test starting: all_reduce_perf\n"
-      "# nThread 1 nGpus 1 minBytes 8 maxBytes 134217728 step: 2(factor) warmup iters: 5 iters: 20 "
-      "agg iters: 1 validation: 1 graph: 0\n#\n# Using devices\n";
-  for (std::size_t rank = 0; rank < log.hosts.size(); ++rank) {
-    const auto device =
-        std::count(log.hosts.begin(), log.hosts.begin() + static_cast<long>(rank), log.hosts[rank]);
-    text +=
-        fmt::format("#  Rank {:2} Group  0 Pid {:6} on {:>10} device {:2} [0000:{:02x}:00] {}\n",
-                    rank, 70 + rank, log.hosts[rank], device, 16 + device, log.device);
-  }
-  text +=
-      "#\n"
-      "#                                           out-of-place                in-place\n"
-      "#  size   count   type  redop  root  time  algbw  busbw #wrong  time  algbw  busbw #wrong\n"
-      "#   (B)  (elements)                  (us) (GB/s) (GB/s)         (us) (GB/s) (GB/s)\n";
-  for (const auto& [bytes, us] : log.times) {
-    const double rate = static_cast<double>(bytes) / us * 1e-3;
-    const std::string figures =
-        fmt::format("{:.2f} {:.2f} {:.2f} {}", us, rate, rate * 2 * (ranks - 1) / ranks, log.wrong);
-    text += fmt::format("{:12} {:12} float sum -1 {} {}\n", bytes, bytes / 4, figures, figures);
-  }
-  const std::size_t wrong = log.wrong == "0" ? 0 : 2 * log.times.size();
-  return text + fmt::format(
-                    "# Out of bounds values : {} {}\n#\n"
-                    "# Collective test concluded: all_reduce_perf\n",
-                    wrong, wrong == 0 ? "OK" : "FAILED");
-}
-
 /// A published node of eight H200: algorithm bandwidths, GB/s, from 32 KiB on, each size twice the
 /// one before (stas00/ml-engineering, network/README.md, reference/modern/nccl_allreduce.csv).
-Log eight_h200() {
-  Log log{.hosts = std::vector<std::string>(8, "gpu1"), .device = "NVIDIA H200", .times = {}};
+NcclTestsLog eight_h200() {
+  NcclTestsLog log{
+      .hosts = std::vector<std::string>(8, "gpu1"), .device = "NVIDIA H200", .times = {}};
   std::int64_t bytes = 32768;
   for (const double rate :
        {0.82,   1.67,   3.27,   6.71,   13.68,  22.82,  36.87,  61.23,  88.87,  125.65,
@@ -76,39 +34,6 @@ Log eight_h200() {
     log.times.emplace_back(bytes, static_cast<double>(bytes) / (rate * 1e3));
     bytes *= 2;
   }
-  return log;
-}
-
-/// The line rates of nodes of eight A100.
-constexpr const char* kLab = R"(
-[[hosts]]
-name = "node"
-count = 8
-slots = 8
-[[links]]
-name = "nvlink3"
-joins = "devices"
-sharing = "device"
-rate = "300GB/s"
-latency = "2us"
-[[links]]
-name = "network"
-joins = "hosts"
-sharing = "device"
-rate = "200Gbit"
-latency = "2us"
-)";
-
-/// Two nodes of eight A100; sizes and times as in logs of this form that users posted.
-Log sixteen_a100() {
-  Log log{.hosts = {}, .device = "NVIDIA A100-SXM4-40GB", .times = {}};
-  log.hosts.assign(8, "node-a");
-  log.hosts.insert(log.hosts.end(), 8, "node-b");
-  log.times = {{1 << 20, 111.85},
-               {1 << 22, 177.38},
-               {1 << 24, 439.53},
-               {1 << 26, 1488.1},
-               {1 << 28, 5682.4}};
   return log;
 }
 
@@ -146,7 +71,7 @@ std::vector<PredictedRow> rows_of(const std::string& text) {
 
 class Calibrate : public Program {
  protected:
-  void calibrate(const Log& log, const std::string& flags = "") const {
+  void calibrate(const NcclTestsLog& log, const std::string& flags = "") const {
     write("nccl.txt", text_of(log));
     write("lab.toml", kLab);
     const Outcome outcome = run("calibrate nccl.txt -o mine.toml " + flags);
@@ -161,7 +86,7 @@ class Calibrate : public Program {
 };
 
 TEST_F(Calibrate, ReproducesWhatWasMeasuredWithinTheStatedError) {
-  const Log log = eight_h200();
+  const NcclTestsLog log = eight_h200();
   calibrate(log, kH200);
   const auto rows = predicted("--cluster mine.toml --ranks 8 --min 32KiB --max 16GiB --factor 2");
   ASSERT_EQ(rows.size(), log.times.size());
@@ -196,7 +121,7 @@ TEST_F(Calibrate, EightDevicesForeseeFewerWithinTheInterval) {
 }
 
 TEST_F(Calibrate, SmallSizesForeseeLargeOnesWithinTheInterval) {
-  Log log = sixteen_a100();
+  NcclTestsLog log = sixteen_a100();
   const Times left_out(log.times.begin() + 3, log.times.end());
   log.times.resize(3);
   calibrate(log, "--cluster lab.toml");
@@ -220,7 +145,7 @@ TEST_F(Calibrate, TakesTheGenerationFromTheDevicesOfTheLog) {
     return std::string(std::istreambuf_iterator<char>(file), {});
   }();
   EXPECT_NE(cluster.find("'NVIDIA A100-SXM4-40GB'"), std::string::npos) << cluster;
-  Log unknown = sixteen_a100();
+  NcclTestsLog unknown = sixteen_a100();
   unknown.device = "NVIDIA Z9";
   write("nccl.txt", text_of(unknown));
   const Outcome outcome = run("calibrate nccl.txt --cluster lab.toml -o other.toml");
@@ -256,7 +181,7 @@ TEST_F(Calibrate, RejectsTimesOfAnotherDevice) {
       "/clusters/8x8-h100-400gb.toml -o mine.toml",
       "paceline: the times are of device 'NVIDIA A100-SXM4-40GB', and that of --cluster "
       "is 'H100-SXM5-80GB'\n");
-  Log h100 = sixteen_a100();
+  NcclTestsLog h100 = sixteen_a100();
   h100.device = "NVIDIA H100 80GB HBM3";
   write("h100.txt", text_of(h100));
   expect_rejected("calibrate a100.txt h100.txt --cluster lab.toml -o mine.toml",
@@ -282,7 +207,7 @@ TEST_F(Calibrate, FitsItsOwnTimesWithTheNvlinkOfTheDataSheet) {
        predicted("--cluster mine.toml --ranks 16 --min 1MiB --max 256MiB --factor 4")) {
     EXPECT_LT(std::abs(std::stod(row.error)), 5) << row.bytes;
   }
-  Log pcie = sixteen_a100();
+  NcclTestsLog pcie = sixteen_a100();
   pcie.device = "NVIDIA A100-PCIE-40GB";
   write("pcie.txt", text_of(pcie));
   expect_rejected(
@@ -293,7 +218,7 @@ TEST_F(Calibrate, FitsItsOwnTimesWithTheNvlinkOfTheDataSheet) {
 }
 
 TEST_F(Calibrate, RejectsAFitThatMissesItsOwnTimes) {
-  Log log = sixteen_a100();
+  NcclTestsLog log = sixteen_a100();
   for (std::size_t i = 0; i < log.times.size(); ++i) {
     log.times[i].second *= i % 2 == 0 ? 4 : 1;
   }
@@ -329,8 +254,8 @@ TEST_F(Calibrate, WithoutMeasurementsTheIntervalIsThatOfPublishedTimes) {
 }
 
 /// Two published nodes of eight H100 with EFA (stas00/ml-engineering), 64 MiB to 2 GiB.
-Log sixteen_h100() {
-  Log log{.hosts = {}, .device = "NVIDIA H100 80GB HBM3", .times = {}};
+NcclTestsLog sixteen_h100() {
+  NcclTestsLog log{.hosts = {}, .device = "NVIDIA H100 80GB HBM3", .times = {}};
   log.hosts.assign(8, "node-a");
   log.hosts.insert(log.hosts.end(), 8, "node-b");
   std::int64_t bytes = 64 << 20;
@@ -342,7 +267,7 @@ Log sixteen_h100() {
 }
 
 TEST_F(Calibrate, PrintsWhatWasMeasuredAndNoBoundAboveIt) {
-  const Log log = sixteen_h100();
+  const NcclTestsLog log = sixteen_h100();
   calibrate(log);
   const std::string sizes = "--cluster mine.toml --ranks 16 --factor 2 --min 64MiB --max 2GiB";
   const auto rows = predicted(sizes);
@@ -385,8 +310,8 @@ TEST_F(Calibrate, LargeSizesSayLittleOfSmallOnes) {
 }
 
 /// Synthetic: a latency, and the bus bandwidth in GB/s.
-Log synthetic(int ranks, double alpha_us, double bus) {
-  Log log{.hosts = {}, .device = "NVIDIA H100 80GB HBM3", .times = {}};
+NcclTestsLog synthetic(int ranks, double alpha_us, double bus) {
+  NcclTestsLog log{.hosts = {}, .device = "NVIDIA H100 80GB HBM3", .times = {}};
   for (int rank = 0; rank < ranks; ++rank) {
     log.hosts.push_back(fmt::format("node{:02}", rank / 8));
   }
@@ -448,79 +373,6 @@ TEST_F(Calibrate, WarnsOfDevicesThatItsDataDoNotKnow) {
       run("predict bert-large --cluster foo.toml --batch-size 48 --ranks 8 --strategy bsp "
           "--measured nccl.txt");
   EXPECT_NE(measured.err.find("paceline calibrate"), std::string::npos) << measured.err;
-}
-
-TEST_F(Calibrate, RejectsBrokenInputsWithTheirLine) {
-  std::string text = text_of(sixteen_a100());
-  const auto row = text.find("     4194304");
-  const auto end = text.find('\n', row);
-  const auto line = 1 + std::count(text.begin(), text.begin() + static_cast<long>(row), '\n');
-  write("cut.txt", text.substr(0, end - 12) + text.substr(end));
-  expect_rejected("calibrate cut.txt -o mine.toml", fmt::format("paceline: cut.txt:{}: ", line));
-  std::string contradicts = text;
-  contradicts.replace(contradicts.find("177.38"), 6, "277.38");
-  write("contradicts.txt", contradicts);
-  expect_rejected("calibrate contradicts.txt -o mine.toml",
-                  fmt::format("paceline: contradicts.txt:{}: ", line));
-  EXPECT_FALSE(fs::exists(folder_ / "mine.toml"));
-}
-
-TEST_F(Calibrate, RejectsWhatNothingFollowsFrom) {
-  Log wrong = sixteen_a100();
-  wrong.wrong = "3";
-  write("wrong.txt", text_of(wrong));
-  write("good.txt", text_of(sixteen_a100()));
-  write("text.txt", "all is well\n");
-  const Outcome outcome = run("calibrate wrong.txt -o mine.toml");
-  EXPECT_EQ(outcome.exit_code, 2);
-  EXPECT_NE(outcome.err.find("paceline: no time of a collective or a message is in the files"),
-            std::string::npos)
-      << outcome.err;
-  expect_rejected("calibrate text.txt -o mine.toml", "paceline: text.txt: holds no times");
-  expect_rejected("calibrate good.txt -o good.txt",
-                  "paceline: --output good.txt: is one of the files that are read");
-  expect_rejected("calibrate good.txt good.txt -o mine.toml", "paceline: ");
-  // 16 ranks whose all-reduce is faster than this network.
-  write("slow.toml",
-        "[[hosts]]\nname = 'node'\ncount = 2\nslots = 8\n[[links]]\njoins = 'hosts'\n"
-        "rate = '10Gbit'\n");
-  expect_rejected(
-      "calibrate good.txt --cluster slow.toml -o mine.toml",
-      "paceline: all-reduce of 1048576 B among 16 ranks took 111.9 us, and the rates of "
-      "the links alone need ");
-  EXPECT_FALSE(fs::exists(folder_ / "mine.toml"));
-}
-
-TEST_F(Calibrate, TakesHostsAndDevicesFromFilesWithoutTimes) {
-  write("topo.txt",
-        "\tGPU0\tGPU1\tNIC0\tCPU Affinity\n"
-        "GPU0\t X \tNV12\tPIX\t0-31\n"
-        "GPU1\tNV12\t X \tSYS\t0-31\n"
-        "NIC0\tPIX\tSYS\t X \t\n");
-  const std::string two_nodes =
-      "HOME=/root\nSLURM_NODELIST=gpu-[001-002]\nSLURM_TASKS_PER_NODE=8(x2)\n";
-  write("env.txt", two_nodes);
-  write("nccl.txt", text_of(sixteen_a100()));
-  write("lab.toml", kLab);
-  const Outcome outcome = run("calibrate nccl.txt topo.txt env.txt -o mine.toml");
-  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
-  EXPECT_NE(outcome.out.find("mine.toml: 2 hosts"), std::string::npos) << outcome.out;
-  EXPECT_NE(outcome.err.find("no file says the rate of the link between the devices"),
-            std::string::npos)
-      << outcome.err;
-  for (const char* const right : {"SLURM_NNODES=2\n", "SLURM_NTASKS=16\n",
-                                  "SLURM_NTASKS_PER_NODE=8\n", "SLURM_GPUS_ON_NODE=8\n"}) {
-    write("env.txt", two_nodes + right);
-    EXPECT_EQ(run("calibrate nccl.txt env.txt --cluster lab.toml -o mine.toml").exit_code, 0);
-  }
-  for (const char* const wrong : {"SLURM_NNODES=3", "SLURM_JOB_NUM_NODES=1", "SLURM_NTASKS=48"}) {
-    write("env.txt", two_nodes + wrong + "\n");
-    expect_rejected("calibrate nccl.txt env.txt -o mine.toml",
-                    fmt::format("paceline: env.txt: {}, but by the node list", wrong));
-  }
-  write("env.txt", "SLURM_NODELIST=a\n");
-  expect_rejected("calibrate nccl.txt env.txt -o mine.toml",
-                  "paceline: env.txt: says no ranks a host: ");
 }
 
 TEST_F(Calibrate, PredictRejectsWhatTheClusterCannotHold) {

@@ -22,7 +22,7 @@ std::string named_records(const std::string& flag);
 /// to it at the same time.
 class RecordTarget {
  public:
-  /// Opens named_records(named), or a new file of `experiment` in results/ if that is empty.  Throws
+  /// Opens named_records(named), or a new file of `experiment` in results/ if that is empty. Throws
   /// UsageError if it cannot be written, another run writes it, or it holds another kind of
   /// records.
   RecordTarget(const std::string& named, const std::string& experiment, records::RecordKind kind);
