@@ -34,7 +34,8 @@ plan::LayerProfile profile(Times forward, Times backward) {
 }
 
 TEST(LaunchOverhead, KeepsTheDevicesTimesUnderAFastHost) {
-  const LaunchedProfile same = with_launch_overhead(two_modules(), profile({5, 6}, {7, 1, 8}), 0);
+  const LaunchOverheadProfile same =
+      with_launch_overhead(two_modules(), profile({5, 6}, {7, 1, 8}), 0);
   EXPECT_EQ(same.profile.forward, (Times{5, 6}));
   EXPECT_EQ(same.profile.backward, (Times{7, 1, 8}));
   EXPECT_EQ(same.busy, 1);
@@ -43,17 +44,19 @@ TEST(LaunchOverhead, KeepsTheDevicesTimesUnderAFastHost) {
 TEST(LaunchOverhead, TakesTheHostsTimeWhereTheDeviceWaits) {
   // Launched at 10, 20, 30 and 40, each over before the next: the device is
   // 1, 1, 3 (of it 1 for the weight) and 2 of 42 busy.
-  const LaunchedProfile slow = with_launch_overhead(two_modules(), profile({1, 1}, {2, 1, 2}), 10);
+  const LaunchOverheadProfile slow =
+      with_launch_overhead(two_modules(), profile({1, 1}, {2, 1, 2}), 10);
   EXPECT_EQ(slow.profile.forward, (Times{11, 10}));
   EXPECT_EQ(slow.profile.backward, (Times{9, 1, 11}));
   EXPECT_DOUBLE_EQ(slow.busy, 7.0 / 42);
 }
 
 TEST(LaunchOverhead, SpreadsCallsWithoutParametersOverTheModules) {
-  const LaunchedProfile three =
+  const LaunchOverheadProfile three =
       with_launch_overhead(two_modules(3), profile({1, 1}, {2, 1, 2}), 20);
-  const LaunchedProfile two = with_launch_overhead(two_modules(), profile({1, 1}, {2, 1, 2}), 30);
-  const LaunchedProfile unsaid =
+  const LaunchOverheadProfile two =
+      with_launch_overhead(two_modules(), profile({1, 1}, {2, 1, 2}), 30);
+  const LaunchOverheadProfile unsaid =
       with_launch_overhead(two_modules(0), profile({1, 1}, {2, 1, 2}), 30);
   EXPECT_EQ(three.profile.forward, two.profile.forward);
   EXPECT_EQ(three.profile.backward, two.profile.backward);
@@ -62,7 +65,7 @@ TEST(LaunchOverhead, SpreadsCallsWithoutParametersOverTheModules) {
 
 TEST(LaunchOverhead, RunsAheadOfALongModule) {
   // Launched at 10, 20, 30, 40 while the first runs until 110: nothing waits.
-  const LaunchedProfile ahead =
+  const LaunchOverheadProfile ahead =
       with_launch_overhead(two_modules(), profile({100, 3}, {5, 1, 4}), 10);
   EXPECT_EQ(ahead.profile.forward, (Times{110, 3}));
   EXPECT_EQ(ahead.profile.backward, (Times{5, 1, 4}));

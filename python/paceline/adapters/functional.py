@@ -173,7 +173,7 @@ def is_transposed(name, shape):
     return len(shape) == 2 and not name.endswith("_embeddings.weight")
 
 
-def in_torch_layout(name, value):
+def as_torch(name, value):
     """Returns a view, in PyTorch's layout, of a parameter in the layouts NHWC and [in,
     out]."""
     if value.ndim == 4:

@@ -271,7 +271,7 @@ class Trainer:
         import numpy
 
         return {
-            name: functional.in_torch_layout(
+            name: functional.as_torch(
                 name, numpy.asarray(value.addressable_shards[0].data)
             )
             for name, value in self.state["parameters"].items()

@@ -42,7 +42,7 @@ def _import_without_operators(module):
     return importlib.import_module(module)
 
 
-class Plain(nn.Module):
+class PlainNetwork(nn.Module):
     """Convolutions, each with ReLU and pooling, then linear layers with ReLU
     between them."""
 
@@ -161,7 +161,7 @@ def _from_torchvision(name):
 
 def _plain(name):
     classes = network_shapes.default_classes(name)
-    return NetworkInfo(32, 1, classes, lambda size, c, _: Plain(name, size, c))
+    return NetworkInfo(32, 1, classes, lambda size, c, _: PlainNetwork(name, size, c))
 
 
 def _bert(shape):

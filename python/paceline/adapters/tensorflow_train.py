@@ -258,7 +258,7 @@ class Trainer:
     def parameters(self):
         local = self.strategy.experimental_local_results
         return {
-            n: functional.in_torch_layout(n, local(v)[0].numpy())
+            n: functional.as_torch(n, local(v)[0].numpy())
             for n, v in self.variables.items()
         }
 

@@ -80,9 +80,9 @@ class SetupBuilder {
   /// Adds a communicator of all ranks.
   CommunicatorId add_world_communicator(std::string name);
 
-  /// Adds a communicator of all ranks for messages that a rank issues as they become ready,
-  /// smallest priority first, whatever the issue policy.  It has no credit, because two ranks that
-  /// spent their credit in different orders would wait for each other.
+  /// Adds a communicator of all ranks for messages that a rank issues as they become ready, the
+  /// lowest priority number first, whatever the issue policy.  The bytes in flight have no limit
+  /// (credit), because two ranks that spent a limit in different orders would wait for each other.
   CommunicatorId add_as_ready_communicator(std::string name);
 
   /// Sets the issue order and the credit of the communicators that are added after this call.

@@ -51,8 +51,8 @@ plan::Picoseconds total(const plan::LayerProfile& profile) {
 
 }  // namespace
 
-LaunchedProfile with_launch_overhead(const plan::NetworkShape& network, plan::LayerProfile profile,
-                                     plan::Picoseconds per_call) {
+LaunchOverheadProfile with_launch_overhead(const plan::NetworkShape& network,
+                                           plan::LayerProfile profile, plan::Picoseconds per_call) {
   PACELINE_CHECK(per_call >= 0);
   const plan::ModelShape& model = network.model;
   const plan::Picoseconds device = total(profile);
@@ -83,7 +83,7 @@ double slowest_call(double per_call, double spread, plan::Rank ranks) {
 
 void add_launch_overhead(const plan::NetworkShape& network, double seconds_per_call, double spread,
                          plan::Rank ranks, simulator::Costs& costs) {
-  LaunchedProfile slowed =
+  LaunchOverheadProfile slowed =
       with_launch_overhead(network, std::move(costs.profile),
                            plan::picoseconds_of(slowest_call(seconds_per_call, spread, ranks)));
   costs.profile = std::move(slowed.profile);

@@ -14,7 +14,7 @@
 namespace paceline::predict {
 
 /// A layer profile whose times include the host's launches.
-struct LaunchedProfile {
+struct LaunchOverheadProfile {
   plan::LayerProfile profile;
   double busy = 1;  // the share of the time in which the device computes
 };
@@ -30,8 +30,8 @@ struct LaunchedProfile {
 /// A step begins with nothing launched, as after a device synchronization.  A module's backward is
 /// launched with the module's first gradient; the times of its other gradients stay.  A network
 /// without `leaf_calls` is taken to have one call per module.
-LaunchedProfile with_launch_overhead(const plan::NetworkShape& network, plan::LayerProfile profile,
-                                     plan::Picoseconds per_call);
+LaunchOverheadProfile with_launch_overhead(const plan::NetworkShape& network,
+                                           plan::LayerProfile profile, plan::Picoseconds per_call);
 
 /// Returns the seconds of a call on the slowest of `ranks` ranks.  The mean call time of a rank is
 /// normally distributed among ranks with mean `per_call` seconds and standard deviation `spread`

@@ -86,7 +86,7 @@ std::string line_note(const CommRecord& first) {
   return first.line_bytes_per_s > 0
              ? fmt::format("{} GB/s, {}", rate_text(first.line_bytes_per_s),
                            first.link.empty() ? "a plain stream from one of these processes to "
-                                                "its neighbor, the fastest of this run"
+                                                "its neighbor"
                                               : "that of the emulated link")
              : "";
 }

@@ -21,7 +21,7 @@ std::vector<Messages::MatchedTransfer> Messages::find() {
       }
     }
   }
-  std::map<std::size_t, std::vector<ExchangeEntry>> parts;
+  std::map<std::size_t, std::vector<ExchangeMember>> parts;
   for (const auto& [slot, index] : nodes_) {
     parts[root(index)].push_back(slot);
   }
@@ -32,7 +32,7 @@ std::vector<Messages::MatchedTransfer> Messages::find() {
   return all;
 }
 
-std::size_t Messages::node(const ExchangeEntry& slot) {
+std::size_t Messages::node(const ExchangeMember& slot) {
   const auto [at, fresh] = nodes_.try_emplace(slot, parent_.size());
   if (fresh) {
     parent_.push_back(at->second);
@@ -48,13 +48,13 @@ std::size_t Messages::root(std::size_t node) {
   return node;
 }
 
-void Messages::join(const ExchangeEntry& slot, const plan::Endpoints::Peer& peer, std::size_t n) {
+void Messages::join(const ExchangeMember& slot, const plan::Endpoints::Peer& peer, std::size_t n) {
   const std::size_t a = root(node(slot));
   const std::size_t b = root(node(partner_of(slot, peer, n)));
   parent_[std::max(a, b)] = std::min(a, b);
 }
 
-const plan::Message& Messages::message_of(const ExchangeEntry& slot) {
+const plan::Message& Messages::message_of(const ExchangeMember& slot) {
   const RankProgram& program = programs_.of(job_.actors[slot.actor].rank);
   const auto& work = std::get<plan::Exchange>(program.op(slot.item).work);
   return (slot.send ? work.sends : work.receives)[slot.slot];
@@ -62,8 +62,8 @@ const plan::Message& Messages::message_of(const ExchangeEntry& slot) {
 
 /// Returns the entry at the other end of `slot`'s message, which is the n-th message between the
 /// entry's rank and `peer`.
-Messages::ExchangeEntry Messages::partner_of(const ExchangeEntry& slot,
-                                             const plan::Endpoints::Peer& peer, std::size_t n) {
+Messages::ExchangeMember Messages::partner_of(const ExchangeMember& slot,
+                                              const plan::Endpoints::Peer& peer, std::size_t n) {
   const plan::Rank me = job_.actors[slot.actor].rank;
   const RankProgram& mine = programs_.of(me);
   const auto [theirs, end] = programs_.partner_of(me, peer, slot.send, n, job_.classes.orbits);
@@ -84,22 +84,22 @@ Messages::ExchangeEntry Messages::partner_of(const ExchangeEntry& slot,
   return {job_.actor_of(peer.second), end->item, end->slot, !slot.send};
 }
 
-Messages::MatchedTransfer Messages::found(const std::vector<ExchangeEntry>& slots) {
-  const auto sender = std::ranges::find(slots, true, &ExchangeEntry::send);
-  const ExchangeEntry& first = sender == slots.end() ? slots.front() : *sender;
+Messages::MatchedTransfer Messages::found(const std::vector<ExchangeMember>& slots) {
+  const auto sender = std::ranges::find(slots, true, &ExchangeMember::send);
+  const ExchangeMember& first = sender == slots.end() ? slots.front() : *sender;
   MatchedTransfer found;
   found.transfer.message = true;
   found.transfer.queue = channel_of(first);
   found.transfer.shape = shape_of(first, slots);
   const bool remote = job_.message_shapes[static_cast<std::size_t>(found.transfer.shape)].remote;
-  for (const ExchangeEntry& slot : slots) {
+  for (const ExchangeMember& slot : slots) {
     found.items.insert(job_.actors[slot.actor].first + slot.item);
     add_end(slot, remote, found);
   }
   return found;
 }
 
-std::int64_t Messages::bytes_of(const ExchangeEntry& slot) {
+std::int64_t Messages::bytes_of(const ExchangeMember& slot) {
   const plan::Message& message = message_of(slot);
   const plan::Setup& setup = programs_.of(job_.actors[slot.actor].rank).setup;
   const plan::Buffer& buffer = setup.buffers[plan::index_of(message.slice.buffer)];
@@ -109,14 +109,14 @@ std::int64_t Messages::bytes_of(const ExchangeEntry& slot) {
 
 /// Returns the index in job_.message_shapes of the shape of a transfer with these entries; `slot`
 /// is one of them.
-std::int32_t Messages::shape_of(const ExchangeEntry& slot,
-                                const std::vector<ExchangeEntry>& slots) {
+std::int32_t Messages::shape_of(const ExchangeMember& slot,
+                                const std::vector<ExchangeMember>& slots) {
   const plan::Rank me = job_.actors[slot.actor].rank;
   const auto host_of = [&](plan::Rank rank) {
     return job_.classes.host_of[static_cast<std::size_t>(rank)];
   };
   MessageShape shape{.remote = host_of(message_of(slot).peer) != host_of(me)};
-  for (const ExchangeEntry& end : slots) {
+  for (const ExchangeMember& end : slots) {
     shape.bytes = std::max(shape.bytes, bytes_of(end));
   }
   const auto [at, fresh] =
@@ -127,7 +127,7 @@ std::int32_t Messages::shape_of(const ExchangeEntry& slot,
   return at->second;
 }
 
-std::uint32_t Messages::channel_of(const ExchangeEntry& slot) {
+std::uint32_t Messages::channel_of(const ExchangeMember& slot) {
   const RankProgram& program = programs_.of(job_.actors[slot.actor].rank);
   const auto on = plan::communicator_of(program.op(slot.item));
   const auto [at, fresh] = channels_.try_emplace(
@@ -136,7 +136,7 @@ std::uint32_t Messages::channel_of(const ExchangeEntry& slot) {
   return at->second;
 }
 
-void Messages::add_end(const ExchangeEntry& slot, bool remote, MatchedTransfer& found) const {
+void Messages::add_end(const ExchangeMember& slot, bool remote, MatchedTransfer& found) const {
   const Actor& actor = job_.actors[slot.actor];
   const auto here = [&](const auto& end) {
     return end.actor == slot.actor && end.out == slot.send;

@@ -36,31 +36,31 @@ class Messages {
 
  private:
   /// One entry in the sends or receives of an Exchange of a simulated rank.
-  struct ExchangeEntry {
+  struct ExchangeMember {
     std::uint32_t actor = 0, item = 0, slot = 0;
     bool send = true;
 
     // NOLINTNEXTLINE(readability-implicit-bool-conversion): of the default
-    friend auto operator<=>(const ExchangeEntry&, const ExchangeEntry&) = default;
+    friend auto operator<=>(const ExchangeMember&, const ExchangeMember&) = default;
   };
 
-  std::size_t node(const ExchangeEntry& slot);
+  std::size_t node(const ExchangeMember& slot);
   std::size_t root(std::size_t node);
   /// Joins an entry with the peer's entry of the same message, which is the n-th between the two
   /// ranks.
-  void join(const ExchangeEntry& slot, const plan::Endpoints::Peer& peer, std::size_t n);
-  ExchangeEntry partner_of(const ExchangeEntry& slot, const plan::Endpoints::Peer& peer,
-                           std::size_t n);
-  const plan::Message& message_of(const ExchangeEntry& slot);
-  MatchedTransfer found(const std::vector<ExchangeEntry>& slots);
-  std::int64_t bytes_of(const ExchangeEntry& slot);
-  std::int32_t shape_of(const ExchangeEntry& slot, const std::vector<ExchangeEntry>& slots);
-  std::uint32_t channel_of(const ExchangeEntry& slot);
-  void add_end(const ExchangeEntry& slot, bool remote, MatchedTransfer& found) const;
+  void join(const ExchangeMember& slot, const plan::Endpoints::Peer& peer, std::size_t n);
+  ExchangeMember partner_of(const ExchangeMember& slot, const plan::Endpoints::Peer& peer,
+                            std::size_t n);
+  const plan::Message& message_of(const ExchangeMember& slot);
+  MatchedTransfer found(const std::vector<ExchangeMember>& slots);
+  std::int64_t bytes_of(const ExchangeMember& slot);
+  std::int32_t shape_of(const ExchangeMember& slot, const std::vector<ExchangeMember>& slots);
+  std::uint32_t channel_of(const ExchangeMember& slot);
+  void add_end(const ExchangeMember& slot, bool remote, MatchedTransfer& found) const;
 
   RankPrograms& programs_;
   Job& job_;
-  std::map<ExchangeEntry, std::size_t> nodes_;
+  std::map<ExchangeMember, std::size_t> nodes_;
   std::vector<std::size_t> parent_;
   std::map<MessageShape, std::int32_t> shapes_;
   std::map<std::tuple<std::size_t, std::uint32_t, plan::Rank>, std::uint32_t>

@@ -16,9 +16,9 @@ std::int64_t fixed_point_speed(double share) {
 
 }  // namespace
 
-/// Finds the optimizer's kernels that run after ready model work: those for which no communication
-/// of the same step waits.  In sharded updates and parameter averaging, communication waits for the
-/// update.
+/// Finds the optimizer's kernels that a rank postpones while forward or backward work is ready.
+/// These are the kernels whose result no communication of the same step needs.  In sharded updates
+/// and parameter averaging, communication needs the update's result.
 void Simulator::find_updates() {
   const auto size = static_cast<ItemId>(job_.items.size() - 1);
   std::vector<char> leads(size, 0);

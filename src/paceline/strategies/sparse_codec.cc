@@ -32,12 +32,12 @@ Elements elements_before(Elements end, const Bucket& bucket, const Program& prog
 void SparseCodec::extend_setup(const PlanInput& input, SetupBuilder& builder) const {
   add_residual(input, name_, builder);
   for (const std::string_view name : selections_) {
-    add_selection(name, builder);
+    add_selection_buffers(name, builder);
   }
 }
 
-void SparseCodec::add_selection(std::string_view name, SetupBuilder& builder,
-                                Elements copies) const {
+void SparseCodec::add_selection_buffers(std::string_view name, SetupBuilder& builder,
+                                        Elements copies) const {
   const ModelShape& model = builder.input().model;
   Elements kept = 0;
   for (const Bucket& bucket : builder.buckets()) {

@@ -40,7 +40,8 @@ class SparseCodec : public CodecRule {
   double density() const { return density_; }
 
   /// Adds buffers for the values and indices of `copies` selections of all buckets.
-  void add_selection(std::string_view name, SetupBuilder& builder, Elements copies = 1) const;
+  void add_selection_buffers(std::string_view name, SetupBuilder& builder,
+                             Elements copies = 1) const;
 
   /// The selection of `slice`, in the buffers of this name.
   Selection selection(std::string_view name, const Slice& slice, const Program& program) const;

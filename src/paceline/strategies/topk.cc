@@ -25,7 +25,7 @@ class TopK final : public SparseCodec {
   explicit TopK(double density) : SparseCodec("topk", Combination::kGather, density, {kMine}) {}
 
   void add_gathered(SetupBuilder& builder) const override {
-    add_selection(kAll, builder, builder.input().world);
+    add_selection_buffers(kAll, builder, builder.input().world);
   }
 
   std::optional<Contraction> contraction(const ModelShape&) const override {

@@ -33,10 +33,10 @@ std::optional<std::vector<Rank>> fewest_factors(Rank product, Rank most) {
   return best;
 }
 
-/// The k-peer hyper-hypercube graph.  `nodes` is a product of factors of at most k + 1.  In step t
-/// a node averages with the nodes that differ from it only in digit t.  After as many steps as
-/// there are factors, all nodes have the exact mean.  Takezawa et al., NeurIPS 2023,
-/// arXiv:2305.11420, algorithm 1.
+/// The k-peer hyper-hypercube graph: a node averages with at most k nodes in a step.  `nodes` is a
+/// product of factors of at most k + 1.  In step t a node averages with the nodes that differ from
+/// it only in digit t.  After as many steps as there are factors, all nodes have the exact mean.
+/// Takezawa et al., NeurIPS 2023, arXiv:2305.11420, algorithm 1.
 class Hypercube {
  public:
   /// `nodes` must have no prime factor above `base` = k + 1.
