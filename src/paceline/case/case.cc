@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "paceline/case/case.h"
 
+#include <algorithm>
 #include <type_traits>
 #include <variant>
 
@@ -40,5 +41,11 @@ std::string Case::role_of(int rank) const {
 }
 
 std::string Case::key() const { return key_without(*this, {}); }
+
+bool Case::operator==(const Case& other) const {
+  return unstated == other.unstated && std::ranges::all_of(fields(), [&](const Field& field) {
+           return value_of(field, *this) == value_of(field, other);
+         });
+}
 
 }  // namespace paceline::cases

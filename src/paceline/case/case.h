@@ -26,8 +26,6 @@ struct Network {
   bool compiled = false;  // whether the framework's compiler (such as torch.compile) is used
 
   bool has_tables() const { return model == "hybrid" || model == "dlrm"; }
-
-  bool operator==(const Network&) const = default;
 };
 
 /// How the network is trained, and on which data.
@@ -48,8 +46,6 @@ struct Training {
   std::string split = "even";  // how the data are divided among ranks
   double target = 0;           // accuracy, or loss of a regression, to reach; 0: none
   int evaluate_every = 50;     // steps between evaluations
-
-  bool operator==(const Training&) const = default;
 };
 
 /// Settings of models with embedding tables, whose ranks are trainers, servers and the master.
@@ -64,8 +60,6 @@ struct Tables {
   std::string row_dtype = "fp32";     // fp32, bf16
   double zipf = 0;                    // exponent of the Zipf law of row ids; 0: uniform
   int staleness = 0;                  // how many of the newest updates a lookup may miss
-
-  bool operator==(const Tables&) const = default;
 };
 
 /// What ranks communicate (the strategy, by which bucket size), and over which library and link.
@@ -74,8 +68,6 @@ struct Exchange {
   double bucket_mb = 25;            // largest size of a bucket in MiB, as in PyTorch
   std::string engine = "gloo";      // gloo, nccl, mpi
   std::string link{};               // emulated link, "1Gbit,50us"; empty: the engine's own
-
-  bool operator==(const Exchange&) const = default;
 };
 
 /// The hosts and devices that the ranks run on.
@@ -91,8 +83,6 @@ struct Machine {
   /// The cluster's name, with the options and the hashes of the costs from which a prediction was
   /// computed (predict/predict_request.cc). Empty in all other records.
   std::string cluster{};
-
-  bool operator==(const Machine&) const = default;
 };
 
 /// How many steps are run, and which of them are measured.
@@ -100,8 +90,6 @@ struct Window {
   int warmup = 5;               // number of steps before the measured ones
   int steps = 10;               // number of measured steps
   bool sync_each_step = false;  // synchronizes the device after every step
-
-  bool operator==(const Window&) const = default;
 };
 
 /// The external program that runs the case in place of Paceline (docs/adapters.md).
@@ -117,8 +105,6 @@ struct Program {
   std::string rate_scope{};   // device, node or global: what a rate that step_regex finds counts
   int tokens_per_sample = 0;  // converts tokens/s to samples/s; 0: sequence_length
   std::string python{};       // Python interpreter; empty: the adapter's own
-
-  bool operator==(const Program&) const = default;
 };
 
 /// Two cases are the same case when their `key()` is equal.
@@ -151,7 +137,8 @@ struct Case : Network, Training, Tables, Exchange, Machine, Window, Program {
   /// case.
   std::string key() const;
 
-  bool operator==(const Case&) const = default;
+  /// Whether all fields are equal, and the same are stated.
+  bool operator==(const Case& other) const;
 };
 
 }  // namespace paceline::cases
