@@ -11,6 +11,7 @@
 #include "paceline/case/field.h"
 #include "paceline/plan/engine_traits.h"
 #include "paceline/plan/optimizer.h"
+#include "paceline/strategies/embedding_job.h"
 
 namespace paceline::cases {
 namespace {
@@ -27,11 +28,7 @@ constexpr auto kEngines = [] {
   return names;
 }();
 constexpr auto kDtypes = std::to_array<std::string_view>({"fp32", "bf16", "amp"});
-constexpr auto kPlacements =
-    std::to_array<std::string_view>({"table", "row-hash", "row-range", "replicated"});
 constexpr auto kPoolings = std::to_array<std::string_view>({"sum", "mean"});
-constexpr auto kRowOptimizers =
-    std::to_array<std::string_view>({"sgd", "adagrad", "rowwise-adagrad"});
 constexpr auto kRowDtypes = std::to_array<std::string_view>({"fp32", "bf16"});
 constexpr auto kPrintedLaunchers = std::to_array<std::string_view>({"slurm", "mpirun", "torchrun"});
 constexpr auto kWeightInits = std::to_array<std::string_view>({"random", "formula"});
@@ -84,14 +81,14 @@ constexpr auto kCaseFields = std::to_array<Field>({
      .help = "rows of each table, one for each id"},
     {.name = "embedding_dim", .metavar = "N", .of = member<&C::embedding_dim>(), .minimum = 1,
      .json = {.place = 30}, .help = "numbers of a row"},
-    {.name = "placement", .metavar = "NAME", .of = member<&C::placement>(), .allowed = kPlacements,
+    {.name = "placement", .metavar = "NAME", .of = member<&C::placement>(), .allowed = strategies::kTablePlacements,
      .json = {.place = 31},
      .help = "where rows lie: whole tables in turn, rows by a hash or by ranges of ids, or all "
      "rows on every server"},
     {.name = "pooling", .metavar = "NAME", .of = member<&C::pooling>(), .allowed = kPoolings,
      .json = {.place = 32}, .help = "what a bag makes of its rows"},
     {.name = "row_optimizer", .metavar = "NAME", .of = member<&C::row_optimizer>(),
-     .allowed = kRowOptimizers, .json = {.place = 33},
+     .allowed = strategies::kRowRules, .json = {.place = 33},
      .help = "update rule of embedding rows, with the optimizer's learning rate"},
     {.name = "row_dtype", .metavar = "TYPE", .of = member<&C::row_dtype>(), .allowed = kRowDtypes,
      .json = {.place = 34},

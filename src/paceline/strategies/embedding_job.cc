@@ -2,9 +2,9 @@
 #include "paceline/strategies/embedding_job.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <numeric>
+#include <tuple>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -13,11 +13,6 @@
 
 namespace paceline::strategies {
 namespace {
-
-// The names of the enumerators, in their order.
-constexpr std::array<std::string_view, 4> kTablePlacements{"table", "row-hash", "row-range",
-                                                           "replicated"};
-constexpr std::array<std::string_view, 3> kRowRules{"sgd", "adagrad", "rowwise-adagrad"};
 
 template <class Enumeration>
 Enumeration enumerator_named(std::string_view word, std::span<const std::string_view> names,
@@ -69,30 +64,13 @@ void visit_id_blocks(const EmbeddingJob& job, Elements range, const Visit& visit
   }
 }
 
-/// Calls `visit` with every field of a job, in a fixed order.
-template <class Job, class Visit>
-void visit_job_fields(Job& job, Visit&& visit) {
-  visit(job.trainers);
-  visit(job.servers);
-  visit(job.tables);
-  visit(job.rows);
-  visit(job.dim);
-  visit(job.placement);
-  visit(job.mean);
-  visit(job.sequential);
-  visit(job.bags.fewest);
-  visit(job.bags.most);
-  visit(job.bags.shortest_bag);
-  visit(job.bags.longest_bag);
-  visit(job.bags.shared);
-  visit(job.bags.zipf);
-  visit(job.bags.ids);
-  visit(job.rule);
-  visit(job.bf16_rows);
-  visit(job.integers);
-  visit(job.staleness);
-  visit(job.colocated);
-  visit(job.dense_gradients);
+/// References to every field of a job, in the order in which encode_job() writes them.
+auto fields_of(auto& job) {
+  auto& bags = job.bags;
+  return std::tie(job.trainers, job.servers, job.tables, job.rows, job.dim, job.placement, job.mean,
+                  job.sequential, bags.fewest, bags.most, bags.shortest_bag, bags.longest_bag,
+                  bags.shared, bags.zipf, bags.ids, job.rule, job.bf16_rows, job.integers,
+                  job.staleness, job.colocated, job.dense_gradients);
 }
 
 }  // namespace
@@ -139,16 +117,18 @@ void check_job(const EmbeddingJob& job) {
 }
 
 std::vector<double> encode_job(const EmbeddingJob& job, Rank rank) {
-  std::vector<double> numbers{static_cast<double>(rank)};
-  visit_job_fields(job, [&](const auto& field) { numbers.push_back(static_cast<double>(field)); });
-  return numbers;
+  return std::apply(
+      [&](const auto&... field) {
+        return std::vector<double>{static_cast<double>(rank), static_cast<double>(field)...};
+      },
+      fields_of(job));
 }
 
 JobOfRank decode_job(std::span<const double> numbers) {
   JobOfRank result{.rank = static_cast<Rank>(numbers[0])};
   std::size_t next = 1;
-  visit_job_fields(result.job,
-                   [&]<class Field>(Field& field) { field = static_cast<Field>(numbers[next++]); });
+  const auto read = [&]<class Field>(Field& field) { field = static_cast<Field>(numbers[next++]); };
+  std::apply([&](auto&... field) { (read(field), ...); }, fields_of(result.job));
   PACELINE_CHECK_EQ(next, numbers.size());
   return result;
 }
@@ -289,14 +269,8 @@ RowRule row_rule(std::string_view word) {
   return enumerator_named<RowRule>(word, kRowRules, "row optimizer");
 }
 
-std::string_view name_of(RowRule rule) { return kRowRules[static_cast<std::size_t>(rule)]; }
-
 TablePlacement table_placement(std::string_view word) {
   return enumerator_named<TablePlacement>(word, kTablePlacements, "placement");
-}
-
-std::string_view name_of(TablePlacement placement) {
-  return kTablePlacements[static_cast<std::size_t>(placement)];
 }
 
 }  // namespace paceline::strategies

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string_view>
@@ -21,12 +23,19 @@ enum class TablePlacement : std::uint8_t {
   kReplicated  // every server has all rows; trainer t asks server t mod servers
 };
 
+/// The names of the placements, in the order of the enumerators.
+inline constexpr std::array<std::string_view, 4> kTablePlacements{"table", "row-hash", "row-range",
+                                                                  "replicated"};
+
 /// How a server applies the mean gradient of a row.
 enum class RowRule : std::uint8_t {
   kSgd,            // w -= lr g
   kAdagrad,        // s += g^2; w -= lr g / (sqrt(s) + 1e-10)
   kRowwiseAdagrad  // as kAdagrad, with one s per row that adds the mean of g^2
 };
+
+/// The names of the rules, in the order of the enumerators.
+inline constexpr std::array<std::string_view, 3> kRowRules{"sgd", "adagrad", "rowwise-adagrad"};
 
 /// The lookups of a trainer in a step.  The number of ids per table is drawn from `fewest` to
 /// `most`.  They are divided into bags of `shortest_bag` to `longest_bag` ids; the last bag has the
@@ -125,13 +134,14 @@ class TableMap {
   Elements multiplier_ = 1;  // kRowHash: coprime to the number of rows
 };
 
-/// The rule of this name: "sgd", "adagrad" or "rowwise-adagrad".  Throws UsageError for others.
+/// The rule or the placement of this name.  Throws UsageError, which lists the known names, for any
+/// other name.
 RowRule row_rule(std::string_view word);
-std::string_view name_of(RowRule rule);
-
-/// The placement of this name: "table", "row-hash", "row-range" or "replicated".  Throws UsageError
-/// for others.
 TablePlacement table_placement(std::string_view word);
-std::string_view name_of(TablePlacement placement);
+
+inline std::string_view name_of(RowRule rule) { return kRowRules[static_cast<std::size_t>(rule)]; }
+inline std::string_view name_of(TablePlacement placement) {
+  return kTablePlacements[static_cast<std::size_t>(placement)];
+}
 
 }  // namespace paceline::strategies
