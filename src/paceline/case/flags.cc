@@ -30,16 +30,6 @@ std::string names_of_flag(const Field& key) {
          (key.also.empty() ? "" : fmt::format(",{}", key.also));
 }
 
-/// Throws UsageError for an empty value, which would silently stand for the default.
-void reject_empty(const std::vector<RawValue>& values) {
-  for (const RawValue& value : values) {
-    if (value.text.empty()) {
-      throw UsageError(fmt::format("{}: {}; leave it out, or give a value", value.where,
-                                   values.size() > 1 ? "one of its values is empty" : "is empty"));
-    }
-  }
-}
-
 }  // namespace
 
 template <class Owner>

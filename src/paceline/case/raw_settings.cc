@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "paceline/case/raw_settings.h"
 
-#include <algorithm>
 #include <filesystem>
-#include <sstream>
 #include <utility>
 
 #include <fmt/format.h>
@@ -22,6 +20,7 @@ namespace paceline::cases {
 namespace {
 
 namespace fs = std::filesystem;
+using cluster::Section;
 
 /// Returns `path` if it exists; else the file of this name in the folder of the experiment file or
 /// in the parent folder; else `path`.
@@ -41,144 +40,102 @@ class Reader {
 
   /// Reads the section of that name or, if the name is empty, the part outside of sections. The
   /// whole file is checked in both cases.
-  RawSettings read(const toml::table& file, const std::string& section) const {
+  RawSettings read(const Section& file, const std::string& section) const {
     RawSettings whole = read_part(file, "");
     RawSettings chosen;
-    if (const toml::node* sections = file.get("section")) {
-      for (const auto& [name, table] : tables_of(*sections)) {
-        RawSettings part = read_part(*table, name);
-        whole.sections.push_back(name);
-        if (name == section) {
-          chosen = std::move(part);
-        }
+    file.table("section", "", [&](const Section& sections) {
+      for (const std::string& name : sections.keys()) {
+        reject_if(name == kWholeFile, sections.at(name),
+                  "section: '{}' is what --section calls the rest of the file; take another name",
+                  name);
+        sections.table(name, "", [&](const Section& table) {
+          RawSettings part = read_part(table, name);
+          whole.sections.push_back(name);
+          if (name == section) {
+            chosen = std::move(part);
+          }
+        });
       }
-    }
+    });
     if (section.empty()) {
       return whole;
     }
-    if (chosen.section.empty()) {
-      throw UsageError(
-          whole.sections.empty()
-              ? fmt::format("{}: has no sections, and --section names '{}'", name_, section)
-              : fmt::format("{}: {}", name_,
-                            unknown_name_message("section", section, whole.sections)));
-    }
+    reject_if(whole.sections.empty(), name_, "has no sections, and --section names '{}'", section);
+    reject_if(chosen.section.empty(), name_, "{}",
+              unknown_name_message("section", section, whole.sections));
     return chosen;
   }
 
  private:
-  std::string at(const toml::node& node) const {
-    return fmt::format("{}:{}", name_, node.source().begin.line);
-  }
-
   template <class... Values>
-  void reject_if(bool wrong, const toml::node& node, fmt::format_string<Values...> why,
-                 Values&&... values) const {
+  static void reject_if(bool wrong, const std::string& where, fmt::format_string<Values...> why,
+                        Values&&... values) {
     if (wrong) {
       throw UsageError(
-          fmt::format("{}: {}", at(node), fmt::format(why, std::forward<Values>(values)...)));
+          fmt::format("{}: {}", where, fmt::format(why, std::forward<Values>(values)...)));
     }
   }
 
   /// Reads a file, or a section of it, which has no sections itself.
-  RawSettings read_part(const toml::table& table, const std::string& section) const {
+  RawSettings read_part(const Section& table, const std::string& section) const {
     RawSettings raw{.source = name_, .section = section};
-    for (const auto& [name, node] : table) {
-      if (name.str() == "case") {
-        const toml::array* array = node.as_array();
-        reject_if(array == nullptr || !array->is_homogeneous<toml::table>(), node,
-                  "case: write every case as a table of its own, [[case]]");
-        for (const toml::node& element : *array) {
-          raw.cases.push_back(read_table(*element.as_table()));
-        }
-      } else if (name.str() == "sweep") {
-        reject_if(!node.is_table(), node,
-                  "sweep: write it as a table, [sweep], with a list for each key that varies");
-        raw.sweep = read_table(*node.as_table());
-      } else if (name.str() != "section" || !section.empty()) {
-        read_value(std::string(name.str()), node, true, raw.defaults);
+    for (const std::string& key : table.keys()) {
+      if (key != "case" && key != "sweep" && (key != "section" || !section.empty())) {
+        read_value(table, key, true, raw.defaults);
       }
     }
+    table.each("case", "[[case]]", "",
+               [&](const Section& one) { raw.cases.push_back(read_table(one)); });
+    table.table("sweep", "", [&](const Section& sweep) { raw.sweep = read_table(sweep); });
     return raw;
   }
 
-  RawValues read_table(const toml::table& table) const {
+  RawValues read_table(const Section& table) const {
     RawValues values;
-    for (const auto& [name, node] : table) {
-      read_value(std::string(name.str()), node, false, values);
+    for (const std::string& key : table.keys()) {
+      read_value(table, key, false, values);
     }
     return values;
   }
 
-  /// Returns the tables [section.NAME] of a file, each with its NAME.
-  std::vector<std::pair<std::string, const toml::table*>> tables_of(const toml::node& node) const {
-    std::vector<std::pair<std::string, const toml::table*>> tables;
-    if (const toml::table* sections = node.as_table()) {
-      for (const auto& [name, table] : *sections) {
-        tables.emplace_back(name.str(), table.as_table());
-      }
-    }
-    for (const auto& [name, table] : tables) {
-      reject_if(name == kWholeFile, node,
-                "section: '{}' is what --section calls the rest of the file; take another name",
-                name);
-    }
-    reject_if(tables.empty() ||
-                  std::ranges::any_of(tables, [](const auto& it) { return it.second == nullptr; }),
-              node, "section: write every section as a table with a name, [section.small]");
-    return tables;
-  }
-
-  void read_value(const std::string& name, const toml::node& node, bool at_top,
-                  RawValues& to) const {
-    if (const toml::table* variables = node.as_table(); name == "env" && variables != nullptr) {
+  void read_value(const Section& table, const std::string& name, bool at_top, RawValues& to) const {
+    if (name == "env") {
       // A variable takes the same TOML values as a key whose values are texts.
-      for (const auto& [key, value] : *variables) {
-        const std::string variable(key.str());
-        variables_from(variable + "=", fmt::format("{}: env", at(value)));
-        const std::string full = fmt::format("{}{}", kEnvPrefix, variable);
-        to[full] = read_list(full, *find_key("label"), value, at_top);
-      }
+      table.table(name, "", [&](const Section& variables) {
+        for (const std::string& variable : variables.keys()) {
+          variables_from(variable + "=", fmt::format("{}: env", variables.at(variable)));
+          to[fmt::format("{}{}", kEnvPrefix, variable)] =
+              read_values(variables, variable, *find_key("label"), at_top);
+        }
+      });
       return;
     }
+    const std::string at = table.at(name);
     const Field* key = find_key(name);
-    reject_if(key == nullptr, node, "{}", key == nullptr ? unknown_key_message(name, at_top) : "");
-    reject_if(!key->in_file, node, "{} is not a key of files; give the flag {}", name,
-              flag_of(*key));
-    reject_if(!at_top && !is_case_key(*key), node,
+    reject_if(key == nullptr, at, "{}", key == nullptr ? unknown_key_message(name, at_top) : "");
+    reject_if(!key->in_file, at, "{} is not a key of files; give the flag {}", name, flag_of(*key));
+    reject_if(!at_top && !is_case_key(*key), at,
               "{} holds for the whole experiment; write it above the first table", name);
-    to[name] = read_list(name, *key, node, at_top);
+    to[name] = read_values(table, name, *key, at_top);
   }
 
-  std::vector<RawValue> read_list(const std::string& name, const Field& key, const toml::node& node,
-                                  bool at_top) const {
-    const toml::array* list = node.as_array();
-    if (list == nullptr) {
-      return {scalar(key, node)};
-    }
-    reject_if(at_top, node, "{}: a list of values belongs under [sweep] or [[case]]", name);
-    reject_if(list->empty(), node, "{}: the list is empty", name);
+  /// Returns the values under `name` as text. Throws UsageError for a value that the key cannot
+  /// hold. Words in place of a number are checked later.
+  std::vector<RawValue> read_values(const Section& table, const std::string& name, const Field& key,
+                                    bool at_top) const {
+    reject_if(at_top && table.is_list(name), table.at(name),
+              "{}: a list of values belongs under [sweep] or [[case]]", name);
     std::vector<RawValue> values;
-    for (const toml::node& element : *list) {
-      values.push_back(scalar(key, element));
+    for (const auto& [text, at, is_text, is_scalar] : table.plain_values(name)) {
+      const std::string where = fmt::format("{}: {}", at, name);
+      reject_if(!is_scalar, where, "{} is not {}", text, allowed_text(key));
+      if (key.words.empty() || !is_text) {
+        value_from(key, text, where);
+      }
+      values.push_back({name == "replay" ? find_near_experiment(name_, text) : text, where});
     }
+    reject_if(values.empty(), table.at(name), "{}: the list is empty", name);
     return values;
-  }
-
-  /// The text of a TOML value. Throws UsageError if the key cannot hold the value. Words in place
-  /// of a number are checked later.
-  RawValue scalar(const Field& key, const toml::node& node) const {
-    const std::string where = fmt::format("{}: {}", at(node), key.name);
-    std::ostringstream shown;
-    node.visit([&](const auto& value) { shown << value; });
-    if (!node.is_value()) {
-      throw UsageError(fmt::format("{}: {} is not {}", where, shown.str(), allowed_text(key)));
-    }
-    const std::string text = node.value<std::string>().value_or(shown.str());
-    if (key.words.empty() || !node.is_string()) {
-      value_from(key, text, where);
-    }
-    return {key.name == "replay" ? find_near_experiment(name_, text) : text, where};
   }
 
   std::string name_;
@@ -201,7 +158,8 @@ bool continues_value(std::string_view key, std::string_view piece) {
 
 RawSettings parse_raw_settings(std::string_view text, const std::string& name,
                                const std::string& section) {
-  return Reader(name).read(cluster::parse_toml(text, name), section);
+  const toml::table file = cluster::parse_toml(text, name);
+  return Reader(name).read(Section(file, name, "", ""), section);
 }
 
 RawSettings read_raw_settings(const std::string& path, const std::string& section) {
@@ -211,9 +169,7 @@ RawSettings read_raw_settings(const std::string& path, const std::string& sectio
 RawValues env_of_flags(const std::vector<std::string>& texts) {
   RawValues values;
   for (const std::string& text : texts) {
-    if (text.empty()) {
-      throw UsageError("--env: is empty; leave it out, or give a value");
-    }
+    reject_empty({{text, "--env"}});
     for (const auto& [name, list] : variables_from(text, "--env")) {
       std::vector<RawValue>& to = values[fmt::format("{}{}", kEnvPrefix, name)];
       for (std::string& value : split_at(list, ',')) {
@@ -222,6 +178,15 @@ RawValues env_of_flags(const std::vector<std::string>& texts) {
     }
   }
   return values;
+}
+
+void reject_empty(const std::vector<RawValue>& values) {
+  for (const RawValue& value : values) {
+    if (value.text.empty()) {
+      throw UsageError(fmt::format("{}: {}; leave it out, or give a value", value.where,
+                                   values.size() > 1 ? "one of its values is empty" : "is empty"));
+    }
+  }
 }
 
 std::vector<RawValue> split_flag(const std::string& name, const std::vector<std::string>& texts) {
@@ -267,10 +232,7 @@ Settings settings_of(const RawSettings& raw) {
       if (given.size() > 1) {
         throw UsageError(fmt::format("{}: given {} times", given.front().where, given.size()));
       }
-      if (given.front().text.empty()) {
-        throw UsageError(fmt::format("{}: is empty; leave it out, or give {}", given.front().where,
-                                     key->metavar));
-      }
+      reject_empty(given);
       assign_key(*key, given.front().text, given.front().where, settings);
     }
   }

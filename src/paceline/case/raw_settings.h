@@ -63,6 +63,9 @@ RawValues env_of_flags(const std::vector<std::string>& texts);
 /// strategy's options ("topk:density=0.1,seed=2" is one value) and a link's ("1Gbit,50us").
 std::vector<RawValue> split_flag(const std::string& name, const std::vector<std::string>& texts);
 
+/// Throws UsageError for an empty value, which would silently stand for the default.
+void reject_empty(const std::vector<RawValue>& values);
+
 /// The settings of the whole run. Flags override the file, which overrides the defaults.
 Settings settings_of(const RawSettings& raw);
 

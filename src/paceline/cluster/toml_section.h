@@ -19,8 +19,8 @@
 #include "paceline/base/error.h"
 #include "paceline/base/text.h"
 
-// Reads the TOML of cluster files, tables of costs and adapters; every error names file, line and
-// value.
+// Reads the TOML of experiments, cluster files, tables of costs and adapters; every error names
+// file, line and value.
 
 namespace paceline::cluster {
 
@@ -139,6 +139,33 @@ class Section {
                      });
   }
 
+  /// A value as a text without quotes; `at` is its location, "cluster.toml:12".
+  struct PlainValue {
+    std::string text, at;
+    bool is_text = false;    // the value is a text
+    bool is_scalar = false;  // the value is no list and no table
+  };
+
+  bool is_list(std::string_view key) const { return table_[key].is_array(); }
+
+  /// Returns the value of a key that the table has, or the values of the list there.
+  std::vector<PlainValue> plain_values(std::string_view key) const {
+    std::vector<PlainValue> values;
+    const auto add = [&](const toml::node& it) {
+      values.push_back({it.value_exact<std::string>().value_or(text_of_node(it)), at(it),
+                        it.is_string(), it.is_value()});
+    };
+    if (const toml::array* list = table_[key].as_array()) {
+      std::ranges::for_each(*list, add);
+    } else {
+      add(*table_.get(key));
+    }
+    return values;
+  }
+
+  /// Returns the location of a key that the table has: "cluster.toml:12".
+  std::string at(std::string_view key) const { return at(*table_.get(key)); }
+
   [[noreturn]] void reject(std::string_view key, const std::string& value,
                            const std::string& why) const {
     throw UsageError(fmt::format("{} = {}: {}", where(key), value, why));
@@ -184,7 +211,10 @@ class Section {
     if (node == nullptr) {
       return;
     }
-    const std::string title = fmt::format("[{}]", key);
+    const bool nested = title_.starts_with('[') && !title_.starts_with("[[");
+    const std::string title = nested
+                                  ? fmt::format("{}.{}]", title_.substr(0, title_.size() - 1), key)
+                                  : fmt::format("[{}]", key);
     if (!node->is_table()) {
       throw UsageError(fmt::format("{}: write it as {}", at(*node), title));
     }
