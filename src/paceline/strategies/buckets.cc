@@ -63,18 +63,18 @@ Bucket join(const std::vector<Bucket>& buckets) {
   return all;
 }
 
-std::vector<BucketFirstRead> buckets_by_first_read(const ModelShape& model,
-                                                   const std::vector<Bucket>& buckets) {
-  std::vector<BucketFirstRead> order;
-  for (std::size_t i = 0; i < buckets.size(); ++i) {
+FirstReads first_reads_of(const ModelShape& model, const std::vector<Bucket>& buckets) {
+  FirstReads reads;
+  for (const Bucket& bucket : buckets) {
     auto first = static_cast<std::int32_t>(model.modules.size());
-    for (const ParameterId id : buckets[i].parameters) {
+    for (const ParameterId id : bucket.parameters) {
       first = std::min(first, static_cast<std::int32_t>(model.parameters[index_of(id)].module));
     }
-    order.push_back({i, first});
+    reads.order.push_back(reads.modules.size());
+    reads.modules.push_back(first);
   }
-  std::ranges::stable_sort(order, {}, &BucketFirstRead::module);
-  return order;
+  std::ranges::stable_sort(reads.order, {}, [&](std::size_t b) { return reads.modules[b]; });
+  return reads;
 }
 
 }  // namespace paceline::strategies

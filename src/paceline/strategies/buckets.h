@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -30,13 +31,12 @@ Groups module_groups(const ModelShape& model);
 /// Returns one bucket that covers all of `buckets`, which must be adjacent and in order.
 Bucket join(const std::vector<Bucket>& buckets);
 
-/// A bucket, and the first module whose forward pass reads one of its parameters;
-/// buckets_by_first_read() sorts the buckets by that module.
-struct BucketFirstRead {
-  std::size_t bucket = 0;
-  std::int32_t module = 0;
+/// The first module whose forward pass reads a parameter of each bucket, by index of the bucket,
+/// and the indices of the buckets in the order of these modules.
+struct FirstReads {
+  std::vector<std::int32_t> modules;
+  std::vector<std::size_t> order;
 };
-std::vector<BucketFirstRead> buckets_by_first_read(const ModelShape& model,
-                                                   const std::vector<Bucket>& buckets);
+FirstReads first_reads_of(const ModelShape& model, const std::vector<Bucket>& buckets);
 
 }  // namespace paceline::strategies

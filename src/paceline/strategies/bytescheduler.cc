@@ -52,17 +52,13 @@ class ByteScheduler final : public ScheduleRule {
   void write(PlanWriter& writer) const override {
     const std::vector<Bucket>& buckets = writer.buckets();
     writer.compute();
-    const auto order = buckets_by_first_read(writer.program().input().model, buckets);
-    std::vector<std::int32_t> first_read(buckets.size());
-    for (const BucketFirstRead& next : order) {
-      first_read[next.bucket] = next.module;
+    const auto [modules, order] = first_reads_of(writer.program().input().model, buckets);
+    for (const auto& [part, bucket] : in_queue_order(modules, writer.program())) {
+      writer.start(part, modules[bucket]);
+      writer.finish(part, modules[bucket]);
     }
-    for (const auto& [part, bucket] : in_queue_order(first_read, writer.program())) {
-      writer.start(part, first_read[bucket]);
-      writer.finish(part, first_read[bucket]);
-    }
-    for (const BucketFirstRead& next : order) {
-      writer.apply(buckets[next.bucket], next.module);
+    for (const std::size_t i : order) {
+      writer.apply(buckets[i], modules[i]);
     }
   }
 

@@ -30,17 +30,13 @@ class Dear final : public ScheduleRule {
   void write(PlanWriter& writer) const override {
     const std::vector<Bucket>& buckets = writer.buckets();
     writer.compute();
-    const auto order = buckets_by_first_read(writer.program().input().model, buckets);
-    std::vector<std::int32_t> first_read(buckets.size());
-    for (const BucketFirstRead& next : order) {
-      first_read[next.bucket] = next.module;
-    }
+    const auto [modules, order] = first_reads_of(writer.program().input().model, buckets);
     for (std::size_t i = 0; i < buckets.size(); ++i) {
-      writer.start(buckets[i], first_read[i]);
+      writer.start(buckets[i], modules[i]);
     }
-    for (const BucketFirstRead& next : order) {
-      writer.finish(buckets[next.bucket], next.module);
-      writer.apply(buckets[next.bucket], next.module);
+    for (const std::size_t i : order) {
+      writer.finish(buckets[i], modules[i]);
+      writer.apply(buckets[i], modules[i]);
     }
   }
 

@@ -2,7 +2,7 @@
 #include <numbers>
 #include <vector>
 
-#include "paceline/strategies/byte_wire.h"
+#include "paceline/strategies/byte_codec.h"
 #include "paceline/strategies/error_feedback.h"
 #include "paceline/strategies/rows.h"
 
@@ -22,23 +22,19 @@ constexpr std::int64_t kScaleBytes = 4;  // one F32 per tensor
 ///
 /// Zero counts as +1.  If a schedule cuts a tensor, each part has a scale.  Karimireddy et al.,
 /// ICML 2019, arXiv:1901.09847.
-class EfSign final : public CodecRule {
+class EfSign final : public ByteCodec {
  public:
-  WireFormat format(const PlanInput&) const override {
-    return {.type = DType::kI8, .combination = Combination::kGather};
-  }
+  EfSign() : ByteCodec("ef_sign", [](Elements piece) { return piece / 8 + kScaleBytes; }) {}
 
   void extend_setup(const PlanInput& input, SetupBuilder& builder) const override {
     add_residual(input, "ef-sign", builder);
-    wire_.add_buffer(builder);
+    ByteCodec::extend_setup(input, builder);
   }
-
-  void add_gathered(SetupBuilder& builder) const override { wire_.add_gathered(builder); }
 
   std::vector<WireSlice> wire_slices(const Slice& slice, int,
                                      const Program& program) const override {
     const auto tensors = static_cast<Elements>(tensors_in(slice, program).size());
-    return {wire_.wire_slice(slice, slice.count / 8 + kScaleBytes * tensors, program)};
+    return {wire_slice(slice, slice.count / 8 + kScaleBytes * tensors, program)};
   }
 
   void encode(const Slice& slice, int round, Program& program) const override {
@@ -58,9 +54,6 @@ class EfSign final : public CodecRule {
                    Program& program) const override {
     program.kernel("ef_sign_sum", {{forms[0]}}, {{slice}}, tensor_borders_in(slice, program));
   }
-
- private:
-  ByteFormBuffers wire_{"ef_sign", [](Elements piece) { return piece / 8 + kScaleBytes; }};
 };
 
 }  // namespace

@@ -167,15 +167,9 @@ class HierarchicalNeighborAllreduce final : public ExchangeRule {
   /// The row of this rank's host, in which each host is replaced by its rank with the same local
   /// rank as this rank.
   MixingRow mixing_row_of_ranks(const Hosts& all, Program& program) const {
-    MixingRow row = mixing(all, program);
-    const Rank here = place(all, program);
-    for (Neighbor& from : row.from) {
-      from.rank = all.rank_of(from.rank, here);
-    }
-    for (Rank& to : row.to) {
-      to = all.rank_of(to, here);
-    }
-    return row;
+    return renumbered(mixing(all, program), [&, here = place(all, program)](Rank host) {
+      return all.rank_of(host, here);
+    });
   }
   static Rank place(const Hosts& all, const Program& program) {
     return all.local_rank_of(program.input().rank);

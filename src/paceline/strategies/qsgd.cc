@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include "paceline/base/error.h"
-#include "paceline/strategies/byte_wire.h"
+#include "paceline/strategies/byte_codec.h"
 #include "paceline/strategies/rows.h"
 #include "paceline/strategies/strategy.h"
 
@@ -28,13 +28,12 @@ constexpr std::int64_t kNormBytes = 4;
 ///
 /// Random numbers depend only on the job's seed, the step, the op and the rank.  Alistarh et al.,
 /// NeurIPS 2017, arXiv:1610.02132, section 3.1.
-class Qsgd final : public CodecRule {
+class Qsgd final : public ByteCodec {
  public:
-  Qsgd(std::int64_t levels, std::int64_t block) : levels_(levels), block_(block) {}
-
-  WireFormat format(const PlanInput&) const override {
-    return {.type = DType::kI8, .combination = Combination::kGather};
-  }
+  Qsgd(std::int64_t levels, std::int64_t block)
+      : ByteCodec("qsgd", [](Elements piece) { return piece + kNormBytes; }),
+        levels_(levels),
+        block_(block) {}
 
   void extend_setup(const PlanInput& input, SetupBuilder& builder) const override {
     if (input.loss_scaling) {
@@ -42,15 +41,13 @@ class Qsgd final : public CodecRule {
           "qsgd has no code for what overflows, which loss scaling must see; take another dtype or "
           "another codec");
     }
-    wire_.add_buffer(builder);
+    ByteCodec::extend_setup(input, builder);
   }
-
-  void add_gathered(SetupBuilder& builder) const override { wire_.add_gathered(builder); }
 
   std::vector<WireSlice> wire_slices(const Slice& slice, int,
                                      const Program& program) const override {
     const Elements blocks = (slice.count + block_ - 1) / block_;
-    return {wire_.wire_slice(slice, slice.count + kNormBytes * blocks, program)};
+    return {wire_slice(slice, slice.count + kNormBytes * blocks, program)};
   }
 
   void encode(const Slice& slice, int round, Program& program) const override {
@@ -80,7 +77,6 @@ class Qsgd final : public CodecRule {
   }
 
   std::int64_t levels_, block_;
-  ByteFormBuffers wire_{"qsgd", [](Elements piece) { return piece + kNormBytes; }};
 };
 
 }  // namespace

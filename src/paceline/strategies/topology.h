@@ -31,6 +31,9 @@ struct MixingRow {
   std::vector<Rank> to;  // the nodes that receive this node's x
 };
 
+/// Returns the row in which `renumber(node)` replaces every other node.
+MixingRow renumbered(MixingRow row, const std::function<Rank(Rank)>& renumber);
+
 /// The nodes of a graph: ranks, or hosts.
 struct GraphNodes {
   Rank count = 1;

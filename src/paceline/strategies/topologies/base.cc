@@ -66,22 +66,25 @@ class Hypercube {
 };
 
 /// The row of a node that averages with `others`, each with the same weight in both directions.
-MixingRow symmetric_row(const std::vector<Rank>& others, double weight, Rank offset) {
+MixingRow symmetric_row(const std::vector<Rank>& others, double weight) {
   MixingRow mixing;
   mixing.self = 1 - static_cast<double>(others.size()) * weight;
   for (const Rank other : others) {
-    mixing.from.push_back({other + offset, weight});
-    mixing.to.push_back(other + offset);
+    mixing.from.push_back({other, weight});
   }
+  mixing.to = others;
   return mixing;
 }
 
-MixingRow average_row(const Hypercube& cube, Rank node, Step step, Rank offset) {
+/// The row of a node of the cube whose first node has the number `offset`; without neighbors in a
+/// step that the cube does not have.
+MixingRow average_row(const Hypercube& cube, Rank node, Step step, Rank offset = 0) {
   if (step < 0 || step >= cube.steps()) {
     return {};
   }
   const auto others = cube.others(node, step);
-  return symmetric_row(others, 1.0 / static_cast<double>(others.size() + 1), offset);
+  return renumbered(symmetric_row(others, 1.0 / static_cast<double>(others.size() + 1)),
+                    [&](Rank other) { return other + offset; });
 }
 
 /// The simple Base-(k+1) graph.  The digits of the number of nodes in base k+1 divide the nodes
@@ -157,13 +160,13 @@ class SimpleBase {
     const Rank tail = giver.begin + giver.blocks * giver.block;
     if (node < tail) {
       const Rank partner = tail + (node - giver.begin) % giver.block;
-      return partner < giver.begin + giver.left ? symmetric_row({partner}, weight, 0) : MixingRow{};
+      return partner < giver.begin + giver.left ? symmetric_row({partner}, weight) : MixingRow{};
     }
     std::vector<Rank> others;
     for (Rank block = 0; block < giver.blocks; ++block) {
       others.push_back(giver.begin + block * giver.block + node - tail);
     }
-    return symmetric_row(others, weight, 0);
+    return symmetric_row(others, weight);
   }
 
   std::vector<Part> parts_;
@@ -193,23 +196,11 @@ class Base final : public Topology {
     step %= period();
     const Rank place = node % group_;
     if (step >= inside_.steps()) {
-      MixingRow mixing = average_row(across_, node / group_, step - inside_.steps(), 0);
-      for (Neighbor& from : mixing.from) {
-        from.rank = from.rank * group_ + place;
-      }
-      for (Rank& to : mixing.to) {
-        to = to * group_ + place;
-      }
-      return mixing;
+      return renumbered(average_row(across_, node / group_, step - inside_.steps()),
+                        [&](Rank group) { return group * group_ + place; });
     }
-    MixingRow mixing = inside_.mixing(place, step);
-    for (Neighbor& from : mixing.from) {
-      from.rank += node - place;
-    }
-    for (Rank& to : mixing.to) {
-      to += node - place;
-    }
-    return mixing;
+    return renumbered(inside_.mixing(place, step),
+                      [&](Rank other) { return node - place + other; });
   }
 
  private:

@@ -131,6 +131,14 @@ std::unique_ptr<const Topology> with_push_sum_weights(std::unique_ptr<const Topo
   return std::make_unique<PushSumWeights>(std::move(graph));
 }
 
+MixingRow renumbered(MixingRow row, const std::function<Rank(Rank)>& renumber) {
+  for (Neighbor& from : row.from) {
+    from.rank = renumber(from.rank);
+  }
+  std::ranges::transform(row.to, row.to.begin(), renumber);
+  return row;
+}
+
 std::span<const TopologyRow> topologies() { return kTopologyRows; }
 
 std::size_t Topology::degree(Rank node) const {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "paceline/strategies/byte_wire.h"
+#include "paceline/strategies/byte_codec.h"
 
 #include <utility>
 
@@ -7,36 +7,35 @@
 
 namespace paceline::strategies {
 
-ByteFormBuffers::ByteFormBuffers(std::string name, Elements (*per_piece)(Elements piece))
+ByteCodec::ByteCodec(std::string name, Elements (*per_piece)(Elements piece))
     : name_(std::move(name)), per_piece_(per_piece) {}
 
-void ByteFormBuffers::add_buffer(SetupBuilder& builder) const {
+void ByteCodec::extend_setup(const PlanInput&, SetupBuilder& builder) const {
   builder.add_buffer({.name = name_, .dtype = DType::kI8, .elements = bytes_of(builder)});
 }
 
-void ByteFormBuffers::add_gathered(SetupBuilder& builder) const {
+void ByteCodec::add_gathered(SetupBuilder& builder) const {
   builder.add_buffer({.name = "all_" + name_,
                       .dtype = DType::kI8,
                       .elements = builder.input().world * bytes_of(builder)});
 }
 
-Elements ByteFormBuffers::bytes_of(const SetupBuilder& builder) const {
+Elements ByteCodec::bytes_of(const SetupBuilder& builder) const {
   return reserved_bytes_before(whole(builder.setup(), kValues).count, builder.input().model);
 }
 
-WireSlice ByteFormBuffers::wire_slice(const Slice& slice, Elements bytes,
-                                      const Program& program) const {
+WireSlice ByteCodec::wire_slice(const Slice& slice, Elements bytes, const Program& program) const {
   const ModelShape& model = program.input().model;
   const Elements begin = reserved_bytes_before(slice.begin, model);
   PACELINE_CHECK(begin + bytes <= reserved_bytes_before(slice.begin + slice.count, model));
   const Slice mine{buffer_named(program.setup(), name_), begin, bytes};
-  return {.format = {.type = DType::kI8, .combination = Combination::kGather},
+  return {.format = format(program.input()),
           .of = slice,
           .mine = mine,
           .all = gathered_slice_in("all_" + name_, mine, program)};
 }
 
-Elements ByteFormBuffers::reserved_bytes_before(Elements begin, const ModelShape& model) const {
+Elements ByteCodec::reserved_bytes_before(Elements begin, const ModelShape& model) const {
   const Elements piece = kAlignmentBytes / size_of(model.dtype);
   PACELINE_CHECK_EQ(begin % piece, 0);
   return begin / piece * per_piece_(piece);
