@@ -30,6 +30,7 @@ struct ImageSample {
   int side = 224;
   int channels = 3;
   int classes = 1000;
+  int least_side = 0;  // the smallest side that the network can read
 };
 
 /// The form of an example: a sequence of tokens, split into a first and a second sequence.

@@ -29,8 +29,8 @@ struct BertShape {
   int intermediate = 3072;
 };
 
-// These functions make the networks of the table's rows.  Every field of `options` must be set;
-// each function throws UsageError if the image is too small for its network.
+// These functions make the networks of the table's rows.  Every field of `options` must be set, and
+// the image must not be too small for the network.
 std::shared_ptr<Network> make_resnet(const ResNetShape& shape, const NetworkOptions& options);
 /// VGG-16: configuration D of Simonyan and Zisserman, ICLR 2015, arXiv:1409.1556.
 std::shared_ptr<Network> make_vgg16(const NetworkOptions& options);

@@ -3,9 +3,6 @@
 // reduced values can be checked exactly.
 #include <vector>
 
-#include <fmt/format.h>
-
-#include "paceline/base/error.h"
 #include "paceline/networks/families.h"
 #include "paceline/networks/layer.h"
 #include "paceline/networks/network.h"
@@ -72,12 +69,7 @@ std::shared_ptr<Network> make_mlp(int channels, int width, const NetworkOptions&
 }
 
 std::shared_ptr<Network> make_lenet(const NetworkOptions& options) {
-  const int side = lenet_side(options.image_size);
-  if (side < 1) {
-    throw UsageError(fmt::format("image size {} is too small for lenet: 16 or more is needed",
-                                 options.image_size));
-  }
-  return std::make_shared<LeNet>(side, options.classes);
+  return std::make_shared<LeNet>(lenet_side(options.image_size), options.classes);
 }
 
 }  // namespace paceline::networks

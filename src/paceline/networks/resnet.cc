@@ -5,7 +5,6 @@
 
 #include <fmt/format.h>
 
-#include "paceline/base/error.h"
 #include "paceline/networks/families.h"
 #include "paceline/networks/layer.h"
 #include "paceline/networks/network.h"
@@ -150,10 +149,6 @@ class ResNet final : public Classifier {
 }  // namespace
 
 std::shared_ptr<Network> make_resnet(const ResNetShape& shape, const NetworkOptions& options) {
-  if (options.image_size < 32) {
-    throw UsageError(fmt::format("image size {} is too small for a ResNet: 32 or more is needed",
-                                 options.image_size));
-  }
   return std::make_shared<ResNet>(shape, options.classes);
 }
 

@@ -11,18 +11,7 @@
 namespace paceline::networks {
 namespace {
 
-constexpr int kImageNetSide = 224;
-constexpr int kImageNetClasses = 1000;
-constexpr int kDigitSide = 32;
-constexpr int kDigitClasses = 10;
-constexpr int kMlpWidth = 512;
-constexpr int kMlpLargeWidth = 3072;
-
-constexpr ImageSample kImageNet{.side = kImageNetSide, .channels = 3, .classes = kImageNetClasses};
-
-constexpr ImageSample digit_sample(int classes) {
-  return {.side = kDigitSide, .channels = 1, .classes = classes};
-}
+constexpr ImageSample kImageNet{.side = 224, .channels = 3, .classes = 1000, .least_side = 32};
 
 constexpr ImageSample kEmbeddingBagsSample{.side = 0, .channels = 0, .classes = 8};
 // The 13 numeric features of a line of Criteo's logs, beside the ids.
@@ -53,7 +42,8 @@ ImageSample with_defaults(const ImageSample& own, const NetworkOptions& options)
   }
   return {.side = option_or_default(options.image_size, own.side),
           .channels = own.channels,
-          .classes = option_or_default(options.classes, own.classes)};
+          .classes = option_or_default(options.classes, own.classes),
+          .least_side = own.least_side};
 }
 
 TextSample with_defaults(const TextSample& own, const NetworkOptions& options) {
@@ -94,13 +84,10 @@ NetworkInfo imagenet_row(std::string_view name, std::string_view summary,
   return {.name = name, .summary = summary, .sample = kImageNet, .build = build};
 }
 
-NetworkInfo digits_row(std::string_view name, std::string_view summary, int classes,
-                       std::shared_ptr<Network> (*build)(const NetworkOptions&)) {
-  return {.name = name, .summary = summary, .sample = digit_sample(classes), .build = build};
-}
+}  // namespace
 
-std::vector<NetworkInfo> image_networks() {
-  return {
+const std::vector<NetworkInfo>& networks() {
+  static const std::vector<NetworkInfo> table{
       imagenet_row("resnet18", "residual network, basic blocks",
                    residual<BlockKind::kBasic, 2, 2, 2, 2>),
       imagenet_row("resnet34", "residual network, basic blocks",
@@ -116,18 +103,22 @@ std::vector<NetworkInfo> image_networks() {
       imagenet_row("resnext101_32x8d", "ResNeXt, 32 groups of width 8",
                    residual<BlockKind::kBottleneck, 3, 4, 23, 3, 32, 8>),
       imagenet_row("vgg16", "13 convolutions, 3 linear layers, dropout", make_vgg16),
-      digits_row("lenet", "LeNet-5 with ReLU and max pooling, no batch norm", kDigitClasses,
-                 make_lenet),
-      digits_row("linear", "one layer; with one class a regression", kDigitClasses,
-                 [](const NetworkOptions& options) { return make_linear(1, options); }),
-      digits_row("mlp", "3 hidden layers of 512, no batch norm", kDigitClasses, mlp<kMlpWidth>),
-      digits_row("mlp-large", "3 hidden layers of 3072, no batch norm", kImageNetClasses,
-                 mlp<kMlpLargeWidth>),
-  };
-}
-
-std::vector<NetworkInfo> text_networks() {
-  return {
+      {.name = "lenet",
+       .summary = "LeNet-5 with ReLU and max pooling, no batch norm",
+       .sample = ImageSample{.side = 32, .channels = 1, .classes = 10, .least_side = 16},
+       .build = make_lenet},
+      {.name = "linear",
+       .summary = "one layer; with one class a regression",
+       .sample = ImageSample{.side = 32, .channels = 1, .classes = 10},
+       .build = [](const NetworkOptions& options) { return make_linear(1, options); }},
+      {.name = "mlp",
+       .summary = "3 hidden layers of 512, no batch norm",
+       .sample = ImageSample{.side = 32, .channels = 1, .classes = 10},
+       .build = mlp<512>},
+      {.name = "mlp-large",
+       .summary = "3 hidden layers of 3072, no batch norm",
+       .sample = ImageSample{.side = 32, .channels = 1, .classes = 1000},
+       .build = mlp<3072>},
       {.name = "bert-base",
        .summary = "BERT, 12 layers of 768, masked words and next sentence",
        .sample = kText,
@@ -146,17 +137,6 @@ std::vector<NetworkInfo> text_networks() {
        .build =
            [](const NetworkOptions& options) { return make_bert({.vocabulary = 30522}, options); }},
   };
-}
-
-}  // namespace
-
-const std::vector<NetworkInfo>& networks() {
-  static const std::vector<NetworkInfo> table = [] {
-    std::vector<NetworkInfo> all = image_networks();
-    const auto texts = text_networks();
-    all.insert(all.end(), texts.begin(), texts.end());
-    return all;
-  }();
   return table;
 }
 
@@ -168,6 +148,10 @@ SampleShape sample_of(const NetworkInfo& info, const NetworkOptions& options) {
 std::shared_ptr<Network> NetworkInfo::make(NetworkOptions options) const {
   const SampleShape completed = sample_of(*this, options);
   if (const auto* image = std::get_if<ImageSample>(&completed)) {
+    if (image->side < image->least_side) {
+      throw UsageError(fmt::format("image size {} is too small for {}: {} or more is needed",
+                                   image->side, name, image->least_side));
+    }
     options.image_size = image->side;
     options.classes = image->classes;
   } else {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <fmt/format.h>
+#include <array>
 
-#include "paceline/base/error.h"
 #include "paceline/networks/families.h"
 #include "paceline/networks/layer.h"
 #include "paceline/networks/network.h"
@@ -76,10 +75,6 @@ class Vgg final : public Classifier {
 }  // namespace
 
 std::shared_ptr<Network> make_vgg16(const NetworkOptions& options) {
-  if (options.image_size < 32) {
-    throw UsageError(fmt::format("image size {} is too small for vgg16: 32 or more is needed",
-                                 options.image_size));
-  }
   return std::make_shared<Vgg>(options);
 }
 
