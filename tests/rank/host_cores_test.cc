@@ -7,6 +7,7 @@
 #include <sched.h>
 
 #include "launch/memory_store.h"
+#include "paceline/base/process.h"
 #include "paceline/case/machine.h"
 #include "paceline/rank/cores.h"
 
@@ -48,7 +49,7 @@ std::vector<HostCores> find(const std::vector<std::string>& hosts, const std::ve
 }
 
 TEST(HostCores, OfRanksThatTheirLauncherBoundAreThoseOfAllOfThem) {
-  const std::vector<int> cpus = cases::allowed_cpus();
+  const std::vector<int> cpus = allowed_cpus();
   if (cpus.size() < 2) {
     GTEST_SKIP() << "needs two CPUs to bind two ranks apart";
   }
@@ -59,7 +60,7 @@ TEST(HostCores, OfRanksThatTheirLauncherBoundAreThoseOfAllOfThem) {
 }
 
 TEST(HostCores, OfRanksThatShareACoreAreNotApart) {
-  const int cpu = cases::allowed_cpus().front();
+  const int cpu = allowed_cpus().front();
   for (const HostCores& cores : find({"a", "a"}, {cpu, cpu})) {
     EXPECT_EQ(cores.usable, 1);
     EXPECT_FALSE(cores.apart);
@@ -67,7 +68,7 @@ TEST(HostCores, OfRanksThatShareACoreAreNotApart) {
 }
 
 TEST(HostCores, CountNoOtherHost) {
-  const int cpu = cases::allowed_cpus().front();
+  const int cpu = allowed_cpus().front();
   const std::vector<HostCores> found = find({"a", "b"}, {cpu, -1});
   EXPECT_EQ(found[0].usable, 1);
   EXPECT_EQ(found[1].usable, cases::usable_cores());
@@ -75,10 +76,10 @@ TEST(HostCores, CountNoOtherHost) {
 
 TEST(CorePin, LeavesRanksThatAreApartWhereTheyAre) {
   std::thread([] {
-    bind_to(cases::allowed_cpus().back());
-    const std::vector<int> before = cases::allowed_cpus();
+    bind_to(allowed_cpus().back());
+    const std::vector<int> before = allowed_cpus();
     const CorePin pin(1, 2, 1, true);
-    EXPECT_EQ(cases::allowed_cpus(), before);
+    EXPECT_EQ(allowed_cpus(), before);
     EXPECT_EQ(pin.description(), "each rank on cores of its own, by its launcher");
   }).join();
 }

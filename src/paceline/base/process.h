@@ -35,8 +35,8 @@ std::vector<std::string> environment_with(const std::map<std::string, std::strin
 /// spawn take them.
 std::vector<char*> exec_pointers(const std::vector<std::string>& texts);
 
-/// Returns the number of cores on which the calling thread may run.
-int available_cores();
+/// Returns the CPUs in the affinity mask of the calling thread, ascending.
+std::vector<int> allowed_cpus();
 
 /// From now on, freed memory stays in this process until the next reset_peak_memory().  A training
 /// step allocates the gradients of the step before again; glibc would return large blocks to the

@@ -9,7 +9,7 @@
 #include <set>
 #include <sstream>
 
-#include <sched.h>
+#include "paceline/base/process.h"
 
 namespace paceline::cases {
 namespace {
@@ -37,20 +37,6 @@ int MachineFacts::capacity(const std::string& device) const {
     return world();
   }
   return std::max(1, device == "cuda" ? cuda_devices : cores);
-}
-
-std::vector<int> allowed_cpus() {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  std::vector<int> cpus;
-  if (sched_getaffinity(0, sizeof(set), &set) == 0) {
-    for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
-      if (CPU_ISSET(cpu, &set)) {
-        cpus.push_back(cpu);
-      }
-    }
-  }
-  return cpus;
 }
 
 int cores_within_quota(int cpus) {

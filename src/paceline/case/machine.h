@@ -27,9 +27,6 @@ struct MachineFacts {
   int capacity(const std::string& device) const;
 };
 
-/// The CPUs in the affinity mask of the calling thread, ascending.
-std::vector<int> allowed_cpus();
-
 /// The smaller of `cpus` and the CPU quota of the control group (rounded up); at least 1.
 int cores_within_quota(int cpus);
 

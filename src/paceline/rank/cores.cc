@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "paceline/base/process.h"
 #include "paceline/case/machine.h"
 #include "paceline/case/outside.h"
 
@@ -16,7 +17,7 @@ namespace paceline::rank {
 
 HostCores host_cores(const engines::World& world, launch::PrefixStore& store) {
   store.set(fmt::format("cpus/{}", world.self.rank),
-            fmt::format("{}", fmt::join(cases::allowed_cpus(), " ")));
+            fmt::format("{}", fmt::join(allowed_cpus(), " ")));
   std::set<int> together;
   std::size_t one_by_one = 0;
   int ranks = 0;

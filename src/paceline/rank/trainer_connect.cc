@@ -2,6 +2,7 @@
 // How a trainer connects to the other ranks, and how it makes the executor of its plan.
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 
 #include <ATen/CPUGeneratorImpl.h>
 #include <ATen/Parallel.h>
@@ -71,7 +72,7 @@ std::chrono::nanoseconds scaled_time_limit(std::chrono::nanoseconds limit, doubl
 }
 
 // Returns whether this rank has a core beside those on which the network computes.
-bool has_spare_core() { return available_cores() > at::get_num_threads(); }
+bool has_spare_core() { return std::ssize(allowed_cpus()) > at::get_num_threads(); }
 
 }  // namespace
 

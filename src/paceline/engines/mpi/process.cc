@@ -52,8 +52,8 @@ bool is_started_by_us() { return std::getenv(launch::kLaunchVariable) != nullptr
 // of its own, so all cores of the host count; ranks started by this program may all use the same
 // cores.
 int cores_here() {
-  return is_started_by_us() ? available_cores()
-                            : static_cast<int>(std::thread::hardware_concurrency());
+  return static_cast<int>(is_started_by_us() ? allowed_cpus().size()
+                                             : std::thread::hardware_concurrency());
 }
 
 // An MPI rank spins while it waits, so ranks share a core badly, and under MPICH not at all.
@@ -74,7 +74,7 @@ void check_cores(int rank, int ranks, int cores) {
 // If mpirun or srun has bound each rank to one core, the rank computes and communicates on that
 // core alone.
 void warn_if_bound(int rank, int ranks) {
-  if (!is_started_by_us() && rank == 0 && ranks > 1 && available_cores() == 1 &&
+  if (!is_started_by_us() && rank == 0 && ranks > 1 && allowed_cpus().size() == 1 &&
       std::thread::hardware_concurrency() > 1) {
     fmt::print(stderr,
                "warning: engine mpi: this rank is bound to one core, which its computation and its "
