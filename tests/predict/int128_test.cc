@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "paceline/base/error.h"
-#include "paceline/predict/predict.h"
+#include "paceline/simulator/simulate.h"
 #include "simulator/toy.h"
 
 namespace paceline::predict {
@@ -49,27 +49,6 @@ TEST(Whole, LongLayersSlowDownExactly) {
   costs.machine.interference.compute_under_transfer = 0.5;
   EXPECT_EQ(simulator::simulate(*simulator::planner_of("wfbp"), input, costs).step,
             20 * kUs + 2 * kLong + 512'000 + 1'024'000);
-}
-
-// Every rank's bytes cross the one medium: 2.7 GB of 100,000 hosts.
-TEST(Whole, OneMediumCarriesAllHosts) {
-  constexpr plan::Rank kHosts = 100'000;
-  PredictRequest request{.network = plan::network_shape("bert-large"),
-                         .cluster = {},
-                         .strategy = "bsp",
-                         .ranks = kHosts,
-                         .engine = "ideal"};
-  request.cluster.name = "one medium";
-  request.cluster.device.flops_per_s = 1e13;
-  for (plan::Rank i = 0; i < kHosts; ++i) {
-    request.cluster.hosts.push_back({.name = std::to_string(i), .slots = 1, .interface = {}});
-  }
-  request.cluster.links.push_back(
-      {.name = "air", .sharing = cluster::LinkSharing::kAll, .bytes_per_s = 1e9, .fits = {}});
-  const Prediction prediction = predict(request);
-  EXPECT_GT(prediction.job->wire_bytes, 2'000'000'000);
-  EXPECT_EQ(prediction.bound.wire,
-            plan::wire_time(prediction.job->wire_bytes * kHosts, 1'000'000'000));
 }
 
 }  // namespace

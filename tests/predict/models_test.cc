@@ -97,7 +97,7 @@ std::vector<cluster::LinkFit> fast_fits() {
 // NVLS and trees move fewer bytes than a ring: the links do not hold a measured time down.
 TEST(Models, MeasuredTimesAreNotThoseOfARing) {
   for (const cluster::LinkSharing sharing :
-       {cluster::LinkSharing::kHost, cluster::LinkSharing::kDevice, cluster::LinkSharing::kAll}) {
+       {cluster::LinkSharing::kHost, cluster::LinkSharing::kDevice}) {
     SCOPED_TRACE(static_cast<int>(sharing));
     cluster::Machine machine = two_speeds(cluster::Algorithm::kMeasured);
     machine.network.sharing = sharing;
@@ -163,7 +163,7 @@ TEST(Models, ExecutedEqualsClosedForm) {
   for (const cluster::Algorithm algorithm :
        {cluster::Algorithm::kRing, cluster::Algorithm::kTree}) {
     for (const cluster::LinkSharing sharing :
-         {cluster::LinkSharing::kHost, cluster::LinkSharing::kDevice, cluster::LinkSharing::kAll}) {
+         {cluster::LinkSharing::kHost, cluster::LinkSharing::kDevice}) {
       for (const bool full : {true, false}) {
         SCOPED_TRACE(testing::Message()
                      << static_cast<int>(algorithm) << " " << static_cast<int>(sharing) << full);

@@ -105,14 +105,6 @@ TEST(Messages, ShareAHalfDuplexLink) {
   EXPECT_EQ(simulate(Neighbors({1}), input, costs).step, 30 * kUs + 2 * kModel);
 }
 
-// All hosts' messages cross one medium.
-TEST(Messages, ShareOneMedium) {
-  const auto input = on_hosts(1, 4, 1);
-  Costs costs = toy_costs(input);
-  costs.machine.network.sharing = cluster::LinkSharing::kAll;
-  EXPECT_EQ(simulate(Neighbors({1}), input, costs).step, 30 * kUs + 4 * kModel);
-}
-
 // One connection may reach less than the card: a fit of messages limits each flow, holds its
 // latency and what software costs, and is read whatever the algorithm of collectives.
 TEST(Messages, AFitLimitsEachFlow) {
@@ -225,8 +217,7 @@ TEST(Messages, FoldExactly) {
   for (const plan::Rank world : {2, 3, 4, 5, 8, 13, 16, 24}) {
     for (const plan::Rank local : {1, 4, 64}) {
       for (const cluster::LinkSharing sharing :
-           {cluster::LinkSharing::kHost, cluster::LinkSharing::kDevice,
-            cluster::LinkSharing::kAll}) {
+           {cluster::LinkSharing::kHost, cluster::LinkSharing::kDevice}) {
         SCOPED_TRACE(testing::Message() << world << " ranks, " << local << " on a host, sharing "
                                         << static_cast<int>(sharing));
         const auto input = on_hosts(3, world, local);

@@ -37,9 +37,8 @@ enum class LinkScope : std::uint8_t {
 
 /// Which slots share one link of this kind, in each direction.
 enum class LinkSharing : std::uint8_t {
-  kHost,    // all slots of a host share one link: its network card, or its bus
-  kDevice,  // every slot has a link of its own
-  kAll      // all slots of the cluster share one medium
+  kHost,   // all slots of a host share one link: its network card, or its bus
+  kDevice  // every slot has a link of its own
 };
 
 // The values that LinkFit::engine and LinkFit::device may have.  The engines are those of

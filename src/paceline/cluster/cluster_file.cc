@@ -34,8 +34,8 @@ constexpr double kSlowestLink = 1000;  // bytes/s; a lower rate is considered a 
 
 constexpr Words<LinkScope, 2> kScopes{{"hosts", "devices"},
                                       {LinkScope::kHosts, LinkScope::kDevices}};
-constexpr Words<LinkSharing, 3> kSharings{
-    {"host", "device", "all"}, {LinkSharing::kHost, LinkSharing::kDevice, LinkSharing::kAll}};
+constexpr Words<LinkSharing, 2> kSharings{{"host", "device"},
+                                          {LinkSharing::kHost, LinkSharing::kDevice}};
 constexpr Words<bool, 2> kDuplexes{{"full", "half"}, {true, false}};
 constexpr Quantity<double> kRate{parse_rate, "B/s"}, kFlops{parse_flops, "FLOP/s"};
 constexpr Quantity<std::int64_t> kTime{parse_duration_ps, "ps"}, kSize{parse_bytes, "B"};
@@ -93,10 +93,6 @@ void check_last_link(const std::vector<ClusterLink>& links) {
   if (link.under_compute != 1 && link.scope != LinkScope::kDevices) {
     throw UsageError(fmt::format(
         "link '{}' joins hosts; under_compute is of a link that joins devices", link.name));
-  }
-  if (link.scope == LinkScope::kDevices && link.sharing == LinkSharing::kAll) {
-    throw UsageError(fmt::format(
-        "link '{}' joins the devices of a host; it cannot be shared by all", link.name));
   }
   for (const ClusterLink& other : std::span(links).first(links.size() - 1)) {
     if (other.name == link.name) {

@@ -21,21 +21,13 @@ std::int64_t rate_per_unit_weight(std::int64_t bytes_per_s, std::int64_t weight)
 /// kind: twice if one link carries both directions, else once.
 std::int64_t crossings(const LinkModel& link) { return 2 / link.links(); }
 
-/// Returns the weight of a transfer on one network link.  On a medium that all hosts share, the
-/// bytes of each host cross once.  If each device has its own card, the cards of a host divide its
-/// bytes.
+/// Returns the weight of a transfer on one network link.  If each device has its own card, the
+/// cards of a host divide its bytes.
 std::int64_t network_weight(const TransferCost& cost, const Group& group,
                             const LinkModel& network) {
-  switch (network.sharing) {
-    case cluster::LinkSharing::kAll:
-      return cost.network_weight * group.hosts;
-    case cluster::LinkSharing::kDevice:
-      return (cost.network_weight + group.ranks_on_fullest_host - 1) / group.ranks_on_fullest_host *
-             crossings(network);
-    case cluster::LinkSharing::kHost:
-      break;
-  }
-  return cost.network_weight * crossings(network);
+  const std::int64_t cards =
+      network.sharing == LinkSharing::kDevice ? group.ranks_on_fullest_host : 1;
+  return (cost.network_weight + cards - 1) / cards * crossings(network);
 }
 
 /// Returns the network's rate, in bytes/s, for a collective among `hosts` hosts; the slowest of

@@ -71,15 +71,13 @@ struct DeviceEnd {
 
 /// One endpoint of a transfer on the network.  It represents `flows` equal transfers if a host has
 /// one network card.  If each device has its own card, it represents `device_flows` transfers, each
-/// of which is spread over `cards` cards.  If all hosts share one medium, the bytes cross it `all`
-/// times.  The `first_` members are false if an earlier endpoint of the transfer already counts for
-/// the same card or medium.
+/// of which is spread over `cards` cards.
 struct NetworkEnd {
   std::uint32_t actor = 0;
   std::uint32_t host = 0;
   bool out = true;
-  bool first_on_host = true, first_of_all = true;
-  std::int64_t flows = 1, device_flows = 1, cards = 1, all = 1;
+  bool first_on_host = true;  // false: an earlier endpoint counts for the same card
+  std::int64_t flows = 1, device_flows = 1, cards = 1;
 };
 
 /// A collective of one communicator or a message between two ranks, as the simulator performs it.

@@ -151,15 +151,12 @@ void Matching::add_collective_ends(const MatchedGroup& matched,
                                    .flows = 1,
                                    .count_on_host = actor.count_on_host});
       if (matched.group.hosts > 1) {
-        found.network_ends.push_back(
-            {.actor = part.actor,
-             .host = actor.host,
-             .out = out,
-             .first_on_host = first_on_host,
-             .first_of_all = out && hosts.size() == 1 && first_on_host,
-             .flows = actor.count_on_host / part.count_on_host,
-             .cards = part.local,
-             .all = actor.represented_ranks / part.members * matched.group.hosts});
+        found.network_ends.push_back({.actor = part.actor,
+                                      .host = actor.host,
+                                      .out = out,
+                                      .first_on_host = first_on_host,
+                                      .flows = actor.count_on_host / part.count_on_host,
+                                      .cards = part.local});
       }
     }
   }

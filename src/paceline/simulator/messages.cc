@@ -159,14 +159,9 @@ void Messages::add_end(const ExchangeMember& slot, bool remote, MatchedTransfer&
   if (network != found.network_ends.end()) {
     network->flows += actor.count_on_host;
     network->device_flows += 1;
-    network->all += actor.represented_ranks;
   } else {
-    found.network_ends.push_back({.actor = slot.actor,
-                                  .host = actor.host,
-                                  .out = slot.send,
-                                  .first_of_all = slot.send,
-                                  .flows = actor.count_on_host,
-                                  .all = actor.represented_ranks});
+    found.network_ends.push_back(
+        {.actor = slot.actor, .host = actor.host, .out = slot.send, .flows = actor.count_on_host});
   }
 }
 

@@ -17,22 +17,11 @@ using cluster::LinkSharing;
 /// Returns the number of links of a kind. With full duplex each direction is a link of its own.
 std::size_t link_count(const cluster::LinkModel& link, std::size_t actors, std::size_t hosts) {
   const auto each = static_cast<std::size_t>(link.links());
-  switch (link.sharing) {
-    case LinkSharing::kDevice:
-      return each * actors;
-    case LinkSharing::kHost:
-      return each * hosts;
-    case LinkSharing::kAll:
-      return 1;
-  }
-  return 0;
+  return each * (link.sharing == LinkSharing::kDevice ? actors : hosts);
 }
 
 std::uint32_t link_index(const cluster::LinkModel& link, std::uint32_t actor, std::uint32_t host,
                          bool out) {
-  if (link.sharing == LinkSharing::kAll) {
-    return 0;
-  }
   const std::uint32_t one = link.sharing == LinkSharing::kDevice ? actor : host;
   return link.full_duplex ? 2 * one + (out ? 0 : 1) : one;
 }
@@ -127,17 +116,11 @@ Simulator::TransferLoad Simulator::network_load(const NetworkEnd& end) const {
   const cluster::LinkModel& network = costs_.machine.network;
   TransferLoad load{.link = network_links_ + link_index(network, end.actor, end.host, end.out),
                     .device = false};
-  switch (network.sharing) {
-    case LinkSharing::kDevice:
-      load.times = end.device_flows;
-      load.of = end.cards;
-      break;
-    case LinkSharing::kHost:
-      load.times = end.first_on_host ? end.flows : 0;
-      break;
-    case LinkSharing::kAll:
-      load.times = end.first_of_all ? end.all : 0;
-      break;
+  if (network.sharing == LinkSharing::kDevice) {
+    load.times = end.device_flows;
+    load.of = end.cards;
+  } else {
+    load.times = end.first_on_host ? end.flows : 0;
   }
   return load;
 }
