@@ -117,7 +117,7 @@ TEST(ErrorBar, ClaimsNothingOfWhatNobodyValidated) {
   EXPECT_TRUE(bar_of(it).validated);
 }
 
-TEST(ErrorBar, IsNoneOfABareRooflineAndOfCostsOfOnesOwn) {
+TEST(ErrorBar, IsNoneOfABareRooflineAndOfAMachineOfOnesOwn) {
   PredictRequest it = request_on(kTenGigabit, "wfbp", 8);
   EXPECT_NE(summary_of(predict(it)).find("  error bar ±"), std::string::npos);
   it.network = plan::network_shape("vgg16");
@@ -127,7 +127,7 @@ TEST(ErrorBar, IsNoneOfABareRooflineAndOfCostsOfOnesOwn) {
             std::string::npos);
   it.samples_per_s = 200;
   EXPECT_TRUE(bar_of(it).known());
-  it.software = cluster::SoftwareCosts{};
+  it.machine = cluster::Machine{};
   const Prediction silent = predict(it);
   EXPECT_EQ(summary_of(silent).find("error bar"), std::string::npos);
   EXPECT_EQ(silent.record.predicted->error_bar, std::nullopt);

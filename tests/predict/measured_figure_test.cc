@@ -7,7 +7,6 @@
 #include <gtest/gtest.h>
 
 #include "paceline/base/error.h"
-#include "paceline/predict/kernel_costs.h"
 #include "paceline/predict/measured_fit.h"
 #include "paceline/predict/predict.h"
 #include "paceline/predict/roofline.h"
@@ -73,15 +72,9 @@ PredictRequest request_of(const Truth& truth, plan::Rank ranks, const std::strin
   request.machine = cluster::Machine{};
   request.machine->device = request.machine->network = truth.link;
   request.machine->interference.compute_under_transfer = 1 / (1 + truth.slowdown);
-  request.software = cluster::SoftwareCosts{};
-  request.software->collective = truth.start;
-  request.software->concurrent_collectives =
-      engine_costs_named("gloo").costs.concurrent_collectives;
   request.engine = "gloo";
-  plan::PlanInput input;
-  input.model = request.network.model;
-  request.software->kernels = {
-      {.bytes_per_s = update_bytes(input) / plan::seconds_of(truth.update)}};
+  request.measured.collective = truth.start - engine_costs_named("gloo").costs.collective;
+  request.update = truth.update;
   return request;
 }
 

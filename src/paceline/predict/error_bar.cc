@@ -143,7 +143,7 @@ std::string unvalidated_reason(const FamilyErrors& family, const PredictRequest&
 }  // namespace
 
 ErrorBar error_bar_of(const PredictRequest& request, const cluster::Machine& machine) {
-  if (request.machine || request.software) {
+  if (request.machine) {
     return {};
   }
   if (!has_measured_times(request)) {

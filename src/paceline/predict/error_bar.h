@@ -83,8 +83,8 @@ struct ErrorBar {
 /// Returns the error bar of the request's family of strategies, if published results cover the
 /// request's device, network, engine and number of ranks.  Otherwise returns the largest bar of all
 /// families.  The bar has a reason but no share for embedding tables, and for layer times from a
-/// roofline that no measurement scales.  It has neither if the request has a machine or software of
-/// its own.  `machine` has the request's link costs.
+/// roofline that no measurement scales.  It has neither if the request has a machine of its
+/// own.  `machine` has the request's link costs.
 ErrorBar error_bar_of(const PredictRequest& request, const cluster::Machine& machine);
 
 /// Returns the smallest difference, as a share of the faster step, by which two predicted steps of

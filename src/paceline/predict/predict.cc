@@ -286,7 +286,7 @@ CostedRequest costed_request(const PredictRequest& request) {
   costed.linear =
       request.accumulate * (costs.profile.forward_total() + costs.profile.backward_total()) +
       plan::picoseconds_of(costed.update_s);
-  if (!request.software && !asked.bound && engine.module_call > 0) {
+  if (!asked.bound && engine.module_call > 0) {
     add_launch_overhead(request.network, plan::seconds_of(engine.module_call),
                         engine.module_call_spread, request.ranks, costs);
   }

@@ -73,9 +73,7 @@ struct PredictRequest {
   /// Steps in the record, rounded up to whole periods of the strategy.
   plan::Step steps = 10;
   cluster::Noise noise{};
-  /// If set, they replace the cluster's links and the engine's costs.
-  std::optional<cluster::Machine> machine{};
-  std::optional<cluster::SoftwareCosts> software{};
+  std::optional<cluster::Machine> machine{};  // if set, it replaces the cluster's links
   MeasuredCosts measured{};
   /// The collective and layer times from which a measured run made its plan.  They replace the
   /// times that a planner would get from the costs of this request.

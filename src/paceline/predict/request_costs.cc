@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <string>
+#include <utility>
 
 #include "paceline/predict/engine_choice.h"
 #include "paceline/predict/kernel_costs.h"
@@ -94,22 +95,16 @@ simulator::Costs costs_of(const PredictRequest& request, const EngineCosts& soft
     if (!request.samples_per_s) {
       check_device(request.profile_device, request.cluster, engine, warnings);
     }
-  }
-  if (!request.machine && !request.software) {
     check_scale(software, request.ranks, costs.machine, warnings);
   }
-  if (request.software) {
-    costs.software = *request.software;
-  } else {
-    costs.software = software.costs;
-    if (cluster::has_collective_fit(costs.machine) ||
-        cluster::launch_is_calibrated(false, costs.machine) ||
-        cluster::launch_is_calibrated(true, costs.machine)) {
-      costs.software.issue = 0;  // the fit of measured collectives includes the time of the issue
-    }
-    costs.software.kernels = kernel_costs_of(request, input);
-    check_memory(request.cluster, costs.software, warnings);
+  costs.software = software.costs;
+  if (cluster::has_collective_fit(costs.machine) ||
+      cluster::launch_is_calibrated(false, costs.machine) ||
+      cluster::launch_is_calibrated(true, costs.machine)) {
+    costs.software.issue = 0;  // the fit of measured collectives includes the time of the issue
   }
+  costs.software.kernels = kernel_costs_of(request, input);
+  check_memory(request.cluster, costs.software, warnings);
   // Costs are checked before planners compute with them, because times could overflow.
   cluster::check_costs(costs.machine, costs.software);
   if (request.measured != MeasuredCosts{}) {
@@ -122,15 +117,9 @@ void remove_software_costs(const PredictRequest& request, simulator::Costs& cost
   if (!request.machine) {
     costs.machine.link_rates_only = true;
   }
-  if (!request.software) {
-    cluster::SoftwareCosts& software = costs.software;
-    software.issue = 0;
-    software.collective = 0;
-    software.collective_per_rank = 0;
-    software.collective_under_compute = 0;
-    software.message = 0;
-    software.one_issue_order = false;
-  }
+  costs.software = {.concurrent_collectives = costs.software.concurrent_collectives,
+                    .kernels_on_device = costs.software.kernels_on_device,
+                    .kernels = std::move(costs.software.kernels)};
 }
 
 plan::AlphaBeta alpha_beta_of(const cluster::Machine& machine,

@@ -12,8 +12,8 @@
 
 namespace paceline::predict {
 
-/// Returns all costs of a request except its layer times: its own machine and software, or else the
-/// cluster's links at the rates that the engine's collectives achieve and the costs of the engine's
+/// Returns all costs of a request except its layer times: its own machine, or else the cluster's
+/// links at the rates that the engine's collectives achieve, and the costs of the engine's
 /// software.  Warns if the costs were measured with another engine, device or scale.
 simulator::Costs costs_of(const PredictRequest& request, const EngineCosts& software,
                           const plan::PlanInput& input, std::vector<records::Warning>& warnings);
