@@ -171,10 +171,8 @@ TEST_F(Predict, TakesFiguresInWhateverFormTheyAreHeld) {
                   "paceline: --measured 'ranks=8': determines nothing: give ");
   expect_rejected("advise hybrid --measured 'ranks=8 rate=3'", "paceline: ");
   const std::string figure = " --measured 'ranks=8 rate=640' --batch-size ";
-  for (const char* noise : {"--noise 0.1", "--stragglers 0.1 --straggler-factor 2"}) {
-    expect_rejected(job + noise + figure + "64",
-                    "paceline: --measured: figures contain the noise of their machine; ");
-  }
+  expect_rejected(job + "--noise 0.1" + figure + "64",
+                  "paceline: --measured: figures contain the noise of their machine; ");
   expect_rejected(job + figure + "250 --accumulate 32",
                   "paceline: a batch of 250 samples per rank and step cannot be cut into 32 ");
   outcome = run("advise resnet50 " + kCluster +
@@ -308,14 +306,6 @@ TEST_F(Predict, RejectsValuesThatCannotBe) {
   expect_rejected(predict + "--strategy ''", "paceline: --strategy: is empty; ");
   expect_rejected(predict + "--ranks 8,,16", "paceline: --ranks: '8,,16' has ");
   expect_rejected(predict + "--ranks=", "paceline: --ranks: is empty; ");
-  expect_rejected(predict + "--stragglers 0.1",
-                  "paceline: --stragglers requires --straggler-factor\n");
-  expect_rejected(predict + "--straggler-factor 2",
-                  "paceline: --straggler-factor requires --stragglers\n");
-  expect_rejected(predict + "--stragglers 0.1 --straggler-factor 1",
-                  "paceline: --straggler-factor 1: must be above 1\n");
-  expect_rejected(predict + "--stragglers 1.5 --straggler-factor 2",
-                  "paceline: --stragglers: 1.5: must be a number from 0 to 1\n");
   expect_rejected(predict + "--noise -1", "paceline: --noise: -1: must be a number from 0 to 10\n");
   expect_rejected(predict + "--noise nan", "paceline: --noise: nan: must be ");
   expect_rejected(predict + "--seed -1",
@@ -344,10 +334,10 @@ TEST_F(Predict, RejectsValuesThatCannotBe) {
   }
 }
 
-TEST_F(Predict, AStragglerCostsTime) {
-  const std::string predict = "predict resnet50 " + kCluster + " --ranks 2 --records r.jsonl ";
+TEST_F(Predict, NoiseCostsTime) {
+  const std::string predict = "predict resnet50 " + kCluster + " --ranks 8 --records r.jsonl ";
   EXPECT_EQ(run(predict).exit_code, 0);
-  EXPECT_EQ(run(predict + "--stragglers 1 --straggler-factor 2").exit_code, 0);
+  EXPECT_EQ(run(predict + "--noise 0.5").exit_code, 0);
   const auto records = records::read_records(folder_ / "r.jsonl").records;
   ASSERT_EQ(records.size(), 2u);
   EXPECT_GT(records[1].ranks[0].window_ns, records[0].ranks[0].window_ns);

@@ -193,7 +193,7 @@ TEST(Models, RingsMoveThePlansBytes) {
           simulator::compile(*simulator::planner_of(strategy), input, {.steps = 4, .fold = false});
       simulator::Simulator simulator(job);
       simulator::Costs costs = simulator::toy_costs(input);
-      costs.machine.noise.straggler_probability = 1e-9;  // no early end
+      costs.machine.noise.sigma = 1e-12;  // no early end
       simulator.run(costs);
       EXPECT_EQ(simulator.bytes_sent(), 4 * job.wire_bytes);
     }

@@ -132,10 +132,7 @@ TEST(Predict, OtherPricesAreAnotherCase) {
   other.algorithm = "ring";
   EXPECT_NE(key(other).find("two nodes; ring; prices "), std::string::npos);
   other.noise.sigma = 0.05;
-  other.noise.straggler_probability = 0.1;
-  other.noise.straggler_factor = 3;
-  EXPECT_NE(key(other).find("two nodes; ring; noise 0.05; stragglers 0.1 x 3; "),
-            std::string::npos);
+  EXPECT_NE(key(other).find("two nodes; ring; noise 0.05; prices "), std::string::npos);
   // Where hosts come from is no price.
   other = request("fusion", 8);
   other.cluster.source = "another test";
@@ -201,9 +198,8 @@ TEST(Predict, RejectsWhatCannotBe) {
       "unknown collective algorithm 'rings'; did you mean 'ring'? Known: ring, tree, measured, "
       "nccl, nccl-collnet");
   wrong = request("bsp", 2);
-  wrong.noise.straggler_factor = 0.5;
-  wrong.noise.straggler_probability = 0.1;
-  EXPECT_NE(message_of(wrong).find("straggler_factor = 0.5"), std::string::npos);
+  wrong.noise.sigma = 10;
+  EXPECT_EQ(message_of(wrong), "noise: sigma = 10: must be at least 0 and below 10");
   wrong = request("bsp", 2);
   wrong.cluster.links.clear();
   EXPECT_EQ(message_of(wrong),

@@ -24,7 +24,7 @@ Prediction noisy(const std::string& strategy, plan::Rank ranks, double sigma) {
   asked.engine = "ideal";
   asked.cluster.device.memory_bytes_per_s.reset();  // updates take no time
   asked.steps = 50;
-  asked.noise = {.seed = 3, .sigma = sigma, .straggler_probability = 0.05, .straggler_factor = 3};
+  asked.noise = {.seed = 3, .sigma = sigma};
   return predict(asked);
 }
 

@@ -95,7 +95,10 @@ PredictCommand::PredictCommand(CLI::App& app) : job_(app), tables_(app), measure
                  "ranks a machine for strategies that look at hosts; the machines may be of one "
                  "host [as the hosts have]")
       ->check(whole_number_in(1));
-  add_noise_flags(app);
+  app.add_option("--steps", steps_, "steps of the record [10]")->check(whole_number_in(1));
+  app.add_option("--noise", sigma_, "sigma of log-normal compute times [0]")
+      ->check(number_in(0, cluster::kMostNoise));
+  app.add_option("--seed", seed_, "of the noise [0]")->check(seed_in_64_bits());
   CLI::Option* requests =
       app.add_option("--requests", requests_,
                      "predict a job for each line, a JSON object with these flags as keys; -: "
@@ -109,23 +112,6 @@ PredictCommand::PredictCommand(CLI::App& app) : job_(app), tables_(app), measure
       requests->excludes(option);
     }
   }
-}
-
-void PredictCommand::add_noise_flags(CLI::App& app) {
-  CLI::Option* stragglers =
-      app.add_option("--stragglers", straggler_probability_,
-                     "probability of a straggler per rank and step; with --straggler-factor")
-          ->check(number_in(0, 1));
-  CLI::Option* factor =
-      app.add_option("--straggler-factor", straggler_factor_,
-                     "how many times slower its compute is, above 1; with --stragglers")
-          ->check(number_in(1, cluster::kMostStragglerFactor));
-  stragglers->needs(factor);
-  factor->needs(stragglers);
-  app.add_option("--steps", steps_, "steps of the record [10]")->check(whole_number_in(1));
-  app.add_option("--noise", sigma_, "sigma of log-normal compute times [0]")
-      ->check(number_in(0, cluster::kMostNoise));
-  app.add_option("--seed", seed_, "of the noise [0]")->check(seed_in_64_bits());
 }
 
 std::vector<std::string> PredictCommand::chosen_strategies(std::vector<std::string> usual) const {
@@ -150,20 +136,6 @@ std::vector<std::string> PredictCommand::chosen_strategies(std::vector<std::stri
     }
   }
   return strategies;
-}
-
-cluster::Noise PredictCommand::noise() const {
-  if (straggler_factor_ && !(*straggler_factor_ > 1)) {
-    throw UsageError(fmt::format("--straggler-factor {:g}: must be above 1", *straggler_factor_));
-  }
-  if (seed_ && !straggler_probability_ && sigma_ == 0) {
-    throw UsageError(fmt::format(
-        "--seed {}: of noise that is not asked for; give --noise or --stragglers", *seed_));
-  }
-  return {.seed = seed_.value_or(0),
-          .sigma = sigma_,
-          .straggler_probability = straggler_probability_.value_or(0),
-          .straggler_factor = straggler_factor_.value_or(1)};
 }
 
 /// Adds the number of ranks per machine (--local-size) to the text of the strategy.
@@ -207,62 +179,59 @@ bool PredictCommand::is_rejected(const PredictionText& it) {
   return it.prediction.record.error.has_value();
 }
 
-PredictCommand::RequestedPredictions PredictCommand::requested_on_cluster(
-    simulator::JobCache* jobs) const {
-  RequestedPredictions asked{.request = job_.request()};
-  apply_flags(jobs, asked.request);
-  asked.worlds = tables_.complete(job_, asked.request);
-  asked.strategies = chosen_strategies({asked.request.strategy});
-  check_prediction_count(asked, jobs);
-  return asked;
-}
-
-void PredictCommand::apply_flags(simulator::JobCache* jobs,
-                                 predict::PredictRequest& request) const {
+PredictCommand::RequestedPredictions PredictCommand::requested(simulator::JobCache* jobs,
+                                                               simulator::JobCache& own) const {
+  check_combinations();
+  predict::MeasuredRecords measured;
+  if (measured_.given()) {
+    measured = measured_.read();
+  }
+  RequestedPredictions asked{.request =
+                                 measured_.given() ? measured_job(job_, measured) : job_.request()};
+  predict::PredictRequest& request = asked.request;
   request.bucket_mb = bucket_mb_.value_or(request.bucket_mb);
   request.steps = steps_;
-  request.noise = noise();
-  request.jobs = jobs;
-}
-
-PredictCommand::RequestedPredictions PredictCommand::requested_from_measurements(
-    simulator::JobCache* jobs, simulator::JobCache& own) const {
-  if (has_tables(job_.model())) {
-    throw UsageError(fmt::format(
-        "--measured: figures of {} and its embedding tables cannot be fitted", job_.model()));
-  }
-  if (noise().any()) {
-    throw UsageError(
-        "--measured: figures contain the noise of their machine; leave out --noise and "
-        "--stragglers, which would add it again");
-  }
-  (void)job_.worlds({});  // rejects invalid --ranks before any file is read
-  const predict::MeasuredRecords measured = measured_.read();
-  RequestedPredictions asked{.request = measured_job(job_, measured)};
-  predict::PredictRequest& request = asked.request;
-  apply_flags(jobs != nullptr ? jobs : &own, request);
+  request.noise = {.seed = seed_.value_or(0), .sigma = sigma_};
+  request.jobs = jobs != nullptr || !measured_.given() ? jobs : &own;
   if (job_.ranks().empty() && request.cluster.hosts.empty()) {
     throw UsageError(
         "--measured without --cluster: say which numbers of ranks to predict, --ranks 8,16");
   }
-  asked.worlds = job_.worlds(request.cluster);
+  asked.worlds = tables_.complete(job_, request);
   const auto recorded = strategies_of(measured);
   asked.strategies = chosen_strategies(recorded.empty() ? std::vector{request.strategy} : recorded);
-  check_prediction_count(asked, jobs);
-  predict::PredictRequest fitted = request;
-  fitted.strategy = on_hosts(asked.strategies.front(), request.bucket_mb);
-  asked.fit = fit_measured(fitted, measured, jobs == nullptr);
-  return asked;
-}
-
-// Called before anything is simulated, so that a mistake in the flags is reported at once.
-void PredictCommand::check_prediction_count(const RequestedPredictions& asked,
-                                            const simulator::JobCache* jobs) const {
+  // Before anything is simulated, so that a mistake in the flags is reported at once.
   const std::size_t cases = asked.worlds.size() * asked.strategies.size();
   if (cases > 1 && (jobs != nullptr || !trace_.empty())) {
     throw UsageError(fmt::format("{} is of one prediction; {} were asked for",
                                  jobs != nullptr ? "a line of --requests" : "--trace", cases));
   }
+  if (measured_.given()) {
+    predict::PredictRequest fitted = request;
+    fitted.strategy = on_hosts(asked.strategies.front(), request.bucket_mb);
+    asked.fit = fit_measured(fitted, measured, jobs == nullptr);
+  }
+  return asked;
+}
+
+void PredictCommand::check_combinations() const {
+  if (seed_ && sigma_ == 0) {
+    throw UsageError(
+        fmt::format("--seed {}: of noise that is not asked for; give --noise", *seed_));
+  }
+  if (!measured_.given()) {
+    return;
+  }
+  if (has_tables(job_.model())) {
+    throw UsageError(fmt::format(
+        "--measured: figures of {} and its embedding tables cannot be fitted", job_.model()));
+  }
+  if (sigma_ > 0) {
+    throw UsageError(
+        "--measured: figures contain the noise of their machine; leave out --noise, which would "
+        "add it again");
+  }
+  (void)job_.worlds({});  // rejects invalid --ranks before any file is read
 }
 
 /// Predicts every case. The text of an invalid case is the reason. Throws UsageError if all cases
@@ -270,8 +239,7 @@ void PredictCommand::check_prediction_count(const RequestedPredictions& asked,
 std::vector<PredictCommand::PredictionText> PredictCommand::predictions(
     simulator::JobCache* jobs) const {
   simulator::JobCache own;
-  const RequestedPredictions asked =
-      measured_.given() ? requested_from_measurements(jobs, own) : requested_on_cluster(jobs);
+  const RequestedPredictions asked = requested(jobs, own);
   const std::string now = utc_now();
   std::vector<PredictionText> texts;
   predict::PredictRequest request = asked.request;

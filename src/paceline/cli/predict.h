@@ -37,7 +37,6 @@ class PredictCommand {
     predict::Prediction prediction;
     std::string text;
   };
-  void add_noise_flags(CLI::App& app);
   /// The predictions that the flags ask for: every strategy with every number of ranks.
   struct RequestedPredictions {
     predict::PredictRequest request;
@@ -45,24 +44,20 @@ class PredictCommand {
     std::vector<std::string> strategies{};
     std::optional<predict::MeasuredFit> fit{};  // the fit to the figures of --measured
   };
-  /// Throws UsageError for several predictions where only one is allowed: for a line of --requests,
-  /// which a non-null `jobs` indicates, and with --trace.
-  void check_prediction_count(const RequestedPredictions& asked,
-                              const simulator::JobCache* jobs) const;
   /// `jobs` caches the compiled jobs of --requests. It is null for predictions of the command line,
   /// which also print the constants of measured figures.
   std::vector<PredictionText> predictions(simulator::JobCache* jobs) const;
-  RequestedPredictions requested_on_cluster(simulator::JobCache* jobs) const;
-  /// `own` is the cache that is used if `jobs` is null.
-  RequestedPredictions requested_from_measurements(simulator::JobCache* jobs,
-                                                   simulator::JobCache& own) const;
+  /// `own` caches the jobs of measured figures if `jobs` is null.  Throws UsageError for several
+  /// predictions where only one is allowed: for a line of --requests, which a non-null `jobs`
+  /// indicates, and with --trace.
+  RequestedPredictions requested(simulator::JobCache* jobs, simulator::JobCache& own) const;
+  /// Throws UsageError for flags that contradict each other.
+  void check_combinations() const;
   PredictionText predicted(const predict::PredictRequest& request,
                            const std::optional<predict::MeasuredFit>& fit) const;
   static PredictionText rejected(const predict::PredictRequest& request, const std::string& why);
   static bool is_rejected(const PredictionText& it);
-  void apply_flags(simulator::JobCache* jobs, predict::PredictRequest& request) const;
   std::string on_hosts(const std::string& strategy, double bucket_mb) const;
-  cluster::Noise noise() const;
   /// The strategies of --strategy, or `usual` if it is not given. Throws UsageError for a text that
   /// is no strategy, and for --bucket-mb with a strategy that does not use it.
   std::vector<std::string> chosen_strategies(std::vector<std::string> usual) const;
@@ -76,7 +71,6 @@ class PredictCommand {
   int local_size_ = 0;  // 0: as many as the hosts have
   std::optional<double> bucket_mb_;
   double sigma_ = 0;
-  std::optional<double> straggler_probability_, straggler_factor_;
   std::optional<std::uint64_t> seed_;
 };
 

@@ -57,13 +57,9 @@ void check_link(const char* what, const LinkModel& link) {
 }
 
 void check_noise(const Noise& noise) {
-  if (!(noise.sigma >= 0 && noise.sigma < kMostNoise) ||
-      !(noise.straggler_probability >= 0 && noise.straggler_probability <= 1) ||
-      !(noise.straggler_factor >= 1 && noise.straggler_factor < kMostStragglerFactor)) {
+  if (!(noise.sigma >= 0 && noise.sigma < kMostNoise)) {
     throw UsageError(
-        fmt::format("noise: sigma = {}, straggler_probability = {}, straggler_factor = {}: sigma "
-                    "is 0 to 10, the probability 0 to 1, the factor at least 1",
-                    noise.sigma, noise.straggler_probability, noise.straggler_factor));
+        fmt::format("noise: sigma = {}: must be at least 0 and below {}", noise.sigma, kMostNoise));
   }
 }
 

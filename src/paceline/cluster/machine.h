@@ -40,18 +40,15 @@ struct Interference {
   double compute_under_transfer = 1;     // of the compute speed, while a transfer is in flight
 };
 
-/// Upper limits of Noise: sigma and the straggler's factor must be below these.
-inline constexpr double kMostNoise = 10, kMostStragglerFactor = 1e6;
+inline constexpr double kMostNoise = 10;  // sigma of Noise must be below this
 
-/// Models how compute times differ between ranks and steps. The factors are a pure function of
-/// seed, rank and step.
+/// Models how compute times differ between ranks and steps, by a log-normal factor with median 1
+/// that is a pure function of seed, rank and step.
 struct Noise {
   std::uint64_t seed = 0;
-  double sigma = 0;                  // of the log-normal factor with median 1, per rank and step
-  double straggler_probability = 0;  // for each rank in each step
-  double straggler_factor = 1;       // factor on the compute time of a straggler; at least 1
+  double sigma = 0;
 
-  bool any() const { return sigma > 0 || straggler_probability > 0; }
+  bool any() const { return sigma > 0; }
 };
 
 /// The algorithm by which an engine is assumed to perform collectives.

@@ -42,13 +42,8 @@ std::string priced_on(const PredictRequest& request) {
   if (request.unfused) {
     text += "; unfused";
   }
-  const cluster::Noise& noise = request.noise;
-  if (noise.sigma > 0) {
-    text += fmt::format("; noise {}", noise.sigma);
-  }
-  if (noise.straggler_probability > 0) {
-    text +=
-        fmt::format("; stragglers {} x {}", noise.straggler_probability, noise.straggler_factor);
+  if (request.noise.any()) {
+    text += fmt::format("; noise {}", request.noise.sigma);
   }
   const bool fitted = request.micro_batches_of_measured_rate > 0;
   if (request.samples_per_s && !fitted) {

@@ -91,11 +91,10 @@ struct PredictRequest {
 /// Returns the costs of a prediction as text, so that predictions of one job with other costs are
 /// other cases:
 ///
-///   two nodes; ring; noise 0.05; stragglers 0.1 x 3; device 500 samples/s;
-///   prices 5e8a1c02; layers 0b1d6f93
+///   two nodes; ring; noise 0.05; device 500 samples/s; prices 5e8a1c02; layers 0b1d6f93
 ///
-/// The text has the cluster's name; the algorithm of collectives, unfused updates, the noise, the
-/// stragglers and the rate of the device, if they were given; a hash of all constants of the
+/// The text has the cluster's name; the algorithm of collectives, unfused updates, the noise and
+/// the rate of the device, if they were given; a hash of all constants of the
 /// links, of the device and of costs in a user's file; a hash of corrections by measured figures;
 /// and a hash of measured layer times.  The record has the hosts and the engine elsewhere.  Empty
 /// if the request has a machine of its own in place of the cluster's.

@@ -69,9 +69,8 @@ bool is_predicted(const CaseSummary& one) { return one.source == records::Source
 
 std::string interval_note(const std::vector<CaseSummary>& cases, const CaseColumns& columns) {
   constexpr std::string_view kSimulated =
-      "95 % interval from simulated steps, which differ where noise is asked for (--noise, "
-      "--stragglers) or plans differ from step to step; how far the prediction is off it does not "
-      "say";
+      "95 % interval from simulated steps, which differ where noise is asked for (--noise) or "
+      "plans differ from step to step; how far the prediction is off it does not say";
   const auto note_of = [&](std::span<const CaseSummary> some) {
     return interval_text(columns.interval_kinds(some));
   };

@@ -173,21 +173,12 @@ plan::Picoseconds Simulator::kernel_time(const KernelShape& shape) const {
   return 0;
 }
 
-/// Returns the factor by which noise lengthens a rank's step: log-normal, and sometimes multiplied
-/// by that of a straggler.
+/// Returns the log-normal factor by which noise lengthens a rank's step.
 double Simulator::noise(const Actor& actor, std::int32_t step) const {
   const cluster::Noise& noise = costs_.machine.noise;
-  double factor = 1;
   Random random(noise.seed, static_cast<std::uint64_t>(actor.rank));
   random.seek(static_cast<std::uint64_t>(step) * 16);
-  if (noise.sigma > 0) {
-    factor *= std::exp(noise.sigma * random.normal());
-  }
-  random.seek(static_cast<std::uint64_t>(step) * 16 + 8);
-  if (random.uniform() < noise.straggler_probability) {
-    factor *= noise.straggler_factor;
-  }
-  return factor;
+  return std::exp(noise.sigma * random.normal());
 }
 
 plan::Picoseconds Simulator::duration_of(const Item& item) const {
