@@ -111,7 +111,7 @@ TEST(MeasuredRecords, FindALinkAndForeseeMoreRanks) {
   ASSERT_EQ(measured.figures.size(), 7u);
   PredictRequest job = unknown_job();
   set_layer_times(measured, job);
-  const MeasuredFit fit(job, measured.figures, false);
+  const MeasuredFit fit(job, measured.figures);
   for (const CheckedFigure& it : fit.checked()) {
     EXPECT_NEAR(it.fitted_s / it.measured_s, 1, 0.003) << it.figure.words;
   }

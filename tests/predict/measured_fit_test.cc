@@ -176,7 +176,7 @@ TEST(MeasuredFit, OneMoreFigureDoesNotBendAForecast) {
   job.cluster = {.name = "as the records", .source = {}, .hosts = {}, .links = {}};
   job.engine = "nccl";
   const auto at_512 = [&](const auto& ms_of_ranks) {
-    const MeasuredFit fit(job, steps(ms_of_ranks), false);
+    const MeasuredFit fit(job, steps(ms_of_ranks));
     PredictRequest many = job;
     many.ranks = 512;
     const double step = step_s(fit.priced(many));

@@ -192,8 +192,7 @@ predict::PredictRequest measured_job(const JobFlags& flags,
 
 predict::MeasuredFit fit_measured(const predict::PredictRequest& job,
                                   const predict::MeasuredRecords& measured, bool print) {
-  const bool described = job.machine || !job.cluster.links.empty();
-  predict::MeasuredFit fit(job, measured.figures, described);
+  predict::MeasuredFit fit(job, measured.figures);
   if (print) {
     fit.predict_each_from_others();
     fmt::print(stderr, "{}", report::console_text(measured_tables(fit)));

@@ -203,9 +203,9 @@ void MeasuredFit::warn_of_constants() {
   const bool rated = std::ranges::any_of(
       checked_, [](const CheckedFigure& it) { return it.figure.samples_per_s.has_value(); });
   for (std::size_t k = 0; described_ && k < unknowns_.size(); ++k) {
-    const double away = std::abs(at_[k]) / prior_[k];
-    const bool compute =
-        unknowns_[k] == Unknown::kCompute || unknowns_[k] == Unknown::kComputeOfMore;
+    const double away = std::abs(at_[k]) / unknowns_[k].prior;
+    const Unknown unknown = unknowns_[k].unknown;
+    const bool compute = unknown == Unknown::kCompute || unknown == Unknown::kComputeOfMore;
     if (!compute && away > kFar) {
       warnings_.push_back(
           {.code = "unlikely-constant",

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <set>
 #include <tuple>
 #include <utility>
@@ -43,8 +44,8 @@ int most_ranks_on_a_host(const PredictRequest& request) {
   return std::ranges::max(cluster::ranks_per_host(request.cluster, request.ranks));
 }
 
-MeasuredFit::MeasuredFit(PredictRequest job, std::vector<MeasuredFigure> figures, bool described)
-    : job_(std::move(job)), described_(described) {
+MeasuredFit::MeasuredFit(PredictRequest job, std::vector<MeasuredFigure> figures)
+    : job_(std::move(job)), described_(job_.machine || !job_.cluster.links.empty()) {
   PACELINE_CHECK(!figures.empty());
   if (job_.jobs == nullptr) {
     own_jobs_ = std::make_shared<simulator::JobCache>();
@@ -112,24 +113,25 @@ void MeasuredFit::resolve_rates() {
   }
 }
 
-void MeasuredFit::add(Unknown unknown, double prior, double start) {
-  unknowns_.push_back(unknown);
-  prior_.push_back(prior);
-  start_.push_back(start);
-  most_.push_back(upper_bound_of(unknown));
+MeasuredFit::Values MeasuredFit::values_of(double FittedUnknown::*member) const {
+  Values values;
+  std::ranges::transform(unknowns_, std::back_inserter(values), member);
+  return values;
 }
 
 void MeasuredFit::choose_unknowns() {
   unknowns_.clear();
-  prior_.clear();
-  start_.clear();
-  most_.clear();
   compute_guess_s_ = checked_.front().measured_s / checked_.front().figure.accumulate;
   fixed_s_ = fixed_s();
-  add(Unknown::kCompute, kComputeDeviation);
+  const auto add_compute = [&](Unknown unknown, int batch) {
+    unknowns_.push_back({unknown, fmt::format("one device alone, batch {}", batch), "ms",
+                         kComputeDeviation, compute_guess_s_ * 1e3});
+  };
+  add_compute(Unknown::kCompute, least_batch_);
   if (most_batch_ > least_batch_) {
-    add(Unknown::kComputeOfMore, kComputeDeviation,
-        std::log(seconds_at_batch(compute_guess_s_, least_batch_, most_batch_) / compute_guess_s_));
+    add_compute(Unknown::kComputeOfMore, most_batch_);
+    unknowns_.back().start =
+        std::log(seconds_at_batch(compute_guess_s_, least_batch_, most_batch_) / compute_guess_s_);
   }
   std::set<std::tuple<int, std::string>> cases;
   bool known_compute = false;
@@ -149,20 +151,6 @@ void MeasuredFit::choose_unknowns() {
   }
 }
 
-/// Returns whether over a tenth of the measured step may be communication on the described network.
-/// Such a measurement determines compute no better than the network's rates are known.
-bool MeasuredFit::waits_for_network(const MeasuredFigure& figure) const {
-  PredictRequest request = without_fitted_costs(figure);
-  request.samples_per_s = figure.batch_size / *figure.step_s;
-  constexpr double kMuch = 0.1;
-  try {
-    const Prediction prediction = predict(request);
-    return plan::seconds_of(prediction.exposed()) > kMuch * *figure.step_s;
-  } catch (const UsageError&) {
-    return true;  // the update alone takes longer than the step
-  }
-}
-
 /// Adds an unknown for the slowdown of compute by other ranks of the same host (input pipelines,
 /// processors, power), if the figures differ in the ranks per host.
 void MeasuredFit::add_host_share() {
@@ -171,7 +159,9 @@ void MeasuredFit::add_host_share() {
     ranks_on_fullest_host.insert(most_ranks_on_a_host(request_of(it.figure)));
   }
   if (ranks_on_fullest_host.size() > 1) {
-    add(Unknown::kHostShare, kHostShareDeviation);
+    unknowns_.push_back({Unknown::kHostShare, "slow-down of compute by sharing a host",
+                         "% for each doubling of its ranks", kHostShareDeviation, 100,
+                         [](double at) { return std::expm1(at); }});
   }
 }
 
@@ -184,47 +174,54 @@ void MeasuredFit::add_links() {
     inside = inside || (!spans && it.figure.ranks > 1);
   }
   if (across && !job_.machine) {
-    add(Unknown::kNetworkRate, prior_of_rate(LinkScope::kHosts));
+    add_rate(LinkScope::kHosts);
   }
   if (inside && !job_.machine) {
-    add(Unknown::kDeviceRate, prior_of_rate(LinkScope::kDevices));
+    add_rate(LinkScope::kDevices);
   }
   const EngineCosts& engine = job_.cost_table().engine(engine_of(job_.engine, job_.cluster));
   const bool swept = (!across || has_collective_fits(LinkScope::kHosts)) &&
                      (!inside || has_collective_fits(LinkScope::kDevices));
   // A measured fit of collectives already contains the engine's start.
-  add(Unknown::kStart,
-      swept ? kStartDeviationSeconds
-            : std::max(kStartDeviationSeconds, plan::seconds_of(engine.costs.collective)));
+  const double start = swept ? 0 : plan::seconds_of(engine.costs.collective);
+  unknowns_.push_back(
+      {Unknown::kStart,
+       fmt::format("start of a collective, beside the {}", described_ ? "described" : "engine's"),
+       "us", std::max(kStartDeviationSeconds, start), 1e6, [](double at) { return at; }});
   if (!described_) {
-    add(Unknown::kLatency, kLatencyDeviation);
+    unknowns_.push_back(
+        {Unknown::kLatency, "latency of a hop", "us", kLatencyDeviation, kUsualLatency * 1e6});
   }
   if (!described_ || job_.machine) {
-    add(Unknown::kSlowdown, kSlowdownDeviation);
+    unknowns_.push_back({Unknown::kSlowdown, "slow-down of compute under transfers", "%",
+                         kSlowdownDeviation, kUsualSlowdown * 100});
   }
 }
 
-/// Returns the upper bound of an unknown.  The rate of a described link is bounded by the described
+/// Adds the rate of a link as an unknown.  The rate of a described link is bounded by the described
 /// rate, unless the rate comes from a fit of collectives.
-double MeasuredFit::upper_bound_of(Unknown unknown) const {
-  const bool network = unknown == Unknown::kNetworkRate;
-  const LinkScope scope = network ? LinkScope::kHosts : LinkScope::kDevices;
-  if (!described_ || !(network || unknown == Unknown::kDeviceRate) || has_collective_fits(scope) ||
-      job_.cluster.link(scope) == nullptr) {
-    return INFINITY;
+void MeasuredFit::add_rate(LinkScope scope) {
+  const bool network = scope == LinkScope::kHosts;
+  const char* where = network ? "between hosts" : "within a host";
+  const Unknown unknown = network ? Unknown::kNetworkRate : Unknown::kDeviceRate;
+  if (!described_) {
+    unknowns_.push_back({unknown, fmt::format("rate {}", where), "Gbit/s",
+                         kUndescribedRateDeviation, kUsualRate * 8e-9});
+    return;
   }
-  const EngineCosts& engine = costs_of_engine(job_.cost_table(), job_.engine, job_.cluster);
-  const auto rate = [&](const cluster::Machine& machine) {
-    return static_cast<double>((network ? machine.network : machine.device).bytes_per_s);
-  };
-  return std::log(rate(cluster::machine_of(job_.cluster, engine.fit_engine_name())) /
-                  rate(machine_for(job_.cluster, engine)));
-}
-
-double MeasuredFit::prior_of_rate(cluster::LinkScope scope) const {
-  return !described_                  ? kUndescribedRateDeviation
-         : has_collective_fits(scope) ? kMeasuredRateDeviation
-                                      : kRateDeviation;
+  const bool measured = has_collective_fits(scope);
+  unknowns_.push_back({unknown, fmt::format("reached rate {}", where), "of the described",
+                       measured ? kMeasuredRateDeviation : kRateDeviation});
+  if (!measured && job_.cluster.link(scope) != nullptr) {
+    const EngineCosts& engine = costs_of_engine(job_.cost_table(), job_.engine, job_.cluster);
+    const auto rate = [&](const cluster::Machine& machine) {
+      return static_cast<double>((network ? machine.network : machine.device).bytes_per_s);
+    };
+    // The rate is printed as a share of the described one, which is its upper end.
+    unknowns_.back().scale = rate(machine_for(job_.cluster, engine)) /
+                             rate(cluster::machine_of(job_.cluster, engine.fit_engine_name()));
+    unknowns_.back().most = -std::log(unknowns_.back().scale);
+  }
 }
 
 /// Returns whether the link has times of collectives that ran alone.
@@ -234,43 +231,46 @@ bool MeasuredFit::has_collective_fits(cluster::LinkScope scope) const {
 }
 
 bool MeasuredFit::fits(Unknown unknown) const {
-  return std::ranges::find(unknowns_, unknown) != unknowns_.end();
+  return std::ranges::find(unknowns_, unknown, &FittedUnknown::unknown) != unknowns_.end();
 }
 
 double MeasuredFit::value(Unknown unknown, const Values& at) const {
-  const auto found = std::ranges::find(unknowns_, unknown);
+  const auto found = std::ranges::find(unknowns_, unknown, &FittedUnknown::unknown);
   return found == unknowns_.end() ? 0 : at[static_cast<std::size_t>(found - unknowns_.begin())];
 }
 
 /// Chooses the unknowns and finds them.
 void MeasuredFit::fit() {
   choose_unknowns();
-  described_ ? solve() : solve_links();
+  described_ ? solve(values_of(&FittedUnknown::start)) : solve_links();
+}
+
+/// Returns the values with all rates of links at e^`log_rate` times the described or usual ones.
+MeasuredFit::Values MeasuredFit::with_rates(Values at, double log_rate) const {
+  for (std::size_t k = 0; k < at.size(); ++k) {
+    const Unknown unknown = unknowns_[k].unknown;
+    at[k] = unknown == Unknown::kNetworkRate || unknown == Unknown::kDeviceRate ? log_rate : at[k];
+  }
+  return at;
 }
 
 /// Finds the unknowns.  If communication hides under compute, a rate has no effect until it is low
 /// enough, and the search cannot find it.  So lower starting rates are tried too.
-void MeasuredFit::solve() {
-  solve_from(start_);
+void MeasuredFit::solve(const Values& start) {
+  solve_from(start);
   constexpr double kFar = 9;  // three standard deviations, squared
-  const bool rates = fits(Unknown::kNetworkRate) || fits(Unknown::kDeviceRate);
-  if (!rates || objective_ < kFar) {
+  const Unknown rate = fits(Unknown::kNetworkRate) ? Unknown::kNetworkRate : Unknown::kDeviceRate;
+  if (!fits(rate) || objective_ < kFar) {
     return;
   }
   const MeasuredFit first = *this;
   Values best = at_;
   double least = INFINITY;
   for (int halvings = 1; halvings <= 6; ++halvings) {
-    Values start = first.at_;
-    for (std::size_t k = 0; k < unknowns_.size(); ++k) {
-      if (unknowns_[k] == Unknown::kNetworkRate || unknowns_[k] == Unknown::kDeviceRate) {
-        start[k] = start_[k] - halvings * std::log(2);
-      }
-    }
-    const double there = objective_at(start);
-    if (there < least) {
+    const Values lower = with_rates(first.at_, value(rate, start) - halvings * std::log(2));
+    if (const double there = objective_at(lower); there < least) {
       least = there;
-      best = start;
+      best = lower;
     }
   }
   solve_from(best);
@@ -299,7 +299,7 @@ double MeasuredFit::objective_at(const Values& at) const {
     return INFINITY;
   }
   for (std::size_t k = 0; k < at.size(); ++k) {
-    sum += at[k] * at[k] / (prior_[k] * prior_[k]);
+    sum += std::pow(at[k] / unknowns_[k].prior, 2);
   }
   return sum;
 }
@@ -312,7 +312,8 @@ void MeasuredFit::solve_from(const Values& start) {
         fmt::format("--measured '{}': {}", checked_.front().figure.words, error.what()));
   }
   stats::PriorFit fit = stats::fit_with_priors([&](const Values& at) { return residuals_at(at); },
-                                               prior_, start, most_);
+                                               values_of(&FittedUnknown::prior), start,
+                                               values_of(&FittedUnknown::most));
   objective_ = objective_at(fit.at);
   const Values residuals = residuals_at(fit.at);
   const double largest =
@@ -329,12 +330,10 @@ void MeasuredFit::solve_from(const Values& start) {
 /// ranks of a host may share links.
 void MeasuredFit::solve_links() {
   link_sharing_ = cluster::LinkSharing::kHost;
-  start_at_best_rate();
-  solve();
+  solve(best_start());
   const MeasuredFit shared = *this;
   link_sharing_ = cluster::LinkSharing::kDevice;
-  start_at_best_rate();
-  solve();
+  solve(best_start());
   const double gain = objective_ - shared.objective_;
   constexpr double kDistinctObjective = 4;  // two standard deviations
   if (gain > kDistinctObjective) {
@@ -349,26 +348,24 @@ void MeasuredFit::solve_links() {
   }
 }
 
-void MeasuredFit::start_at_best_rate() {
-  Values best = start_;
+/// Returns the starting values with the best of the rates from 1e7 bytes/s on, in steps of half a
+/// decade.
+MeasuredFit::Values MeasuredFit::best_start() const {
+  Values best;
   double least = INFINITY;
-  // Tries rates from 1e7 bytes/s on, in steps of half a decade.
   for (int half = 0; half < 11; ++half) {
-    for (std::size_t k = 0; k < unknowns_.size(); ++k) {
-      if (unknowns_[k] == Unknown::kNetworkRate || unknowns_[k] == Unknown::kDeviceRate) {
-        start_[k] = std::log(1e7 * std::pow(10.0, half / 2.0) / kUsualRate);
-      }
-    }
+    const Values start = with_rates(values_of(&FittedUnknown::start),
+                                    std::log(1e7 * std::pow(10.0, half / 2.0) / kUsualRate));
     double sum = 0;
     for (const CheckedFigure& it : checked_) {
-      sum += std::abs(std::log(simulated_s(it.figure, start_) / it.measured_s));
+      sum += std::abs(std::log(simulated_s(it.figure, start) / it.measured_s));
     }
     if (sum < least) {
       least = sum;
-      best = start_;
+      best = start;
     }
   }
-  start_ = best;
+  return best;
 }
 
 void MeasuredFit::predict_each_from_others() {
@@ -380,7 +377,7 @@ void MeasuredFit::predict_each_from_others() {
       }
     }
     try {
-      const MeasuredFit without(job_, std::move(others), described_);
+      const MeasuredFit without(job_, std::move(others));
       checked_[i].predicted_from_others_s = without.simulated_s(checked_[i].figure, without.at_);
     } catch (const UsageError&) {
       checked_[i].predicted_from_others_s.reset();  // the other measurements alone explain nothing

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -87,9 +88,10 @@ class MeasuredFit {
  public:
   /// `job` gives everything but the ranks, batches and strategies of the figures.  If it has a
   /// machine, that is an emulated link, of which only the added start and the slow-down of compute
-  /// are fitted.  `described` says whether the cluster or the machine describes the links.  Throws
-  /// UsageError, with one sentence, for figures that contradict each other or determine nothing.
-  MeasuredFit(PredictRequest job, std::vector<MeasuredFigure> figures, bool described = true);
+  /// are fitted.  Without a machine and without links of the cluster, nothing describes the links.
+  /// Throws UsageError, with one sentence, for figures that contradict each other or determine
+  /// nothing.
+  MeasuredFit(PredictRequest job, std::vector<MeasuredFigure> figures);
 
   /// Returns the request with the fitted costs.  It must be of the measured job.
   PredictRequest priced(PredictRequest request) const;
@@ -139,12 +141,15 @@ class MeasuredFit {
     kHostShare
   };
   using Values = std::vector<double>;  // one value for each element of unknowns_
-  /// The printed value of an unknown is scale * shape(unknown).
-  struct PrintedUnknown {
+  /// A fitted unknown: the standard deviation of its prior, where the search for it begins, and its
+  /// upper bound.  Its printed value is scale * shape(unknown).
+  struct FittedUnknown {
+    Unknown unknown{};
     std::string name;
-    const char* unit;
-    double scale;
-    double (*shape)(double);
+    const char* unit = "";
+    double prior = 0, scale = 1;
+    double (*shape)(double) = [](double at) { return std::exp(at); };
+    double start = 0, most = INFINITY;
   };
 
   /// The relative error of a measured step whose scatter is unknown.
@@ -158,11 +163,11 @@ class MeasuredFit {
   void complete(MeasuredFigure& figure) const;
   void sort_figures();
   void check_figures() const;
-  void add(Unknown unknown, double prior, double start = 0);
   void choose_unknowns();
   void add_links();
+  void add_rate(cluster::LinkScope scope);
   void add_host_share();
-  double prior_of_rate(cluster::LinkScope scope) const;
+  Values values_of(double FittedUnknown::*member) const;
   bool has_collective_fits(cluster::LinkScope scope) const;
   bool fits(Unknown unknown) const;
   double value(Unknown unknown, const Values& at) const;
@@ -184,13 +189,13 @@ class MeasuredFit {
   std::vector<int> hosts_of_measured_size(plan::Rank ranks) const;
   void resolve_rates();
   void fit();
-  void solve();
+  void solve(const Values& start);
   void solve_from(const Values& start);
   Values residuals_at(const Values& at) const;
   double objective_at(const Values& at) const;
   void solve_links();
-  void start_at_best_rate();
-  double upper_bound_of(Unknown unknown) const;
+  Values with_rates(Values at, double log_rate) const;
+  Values best_start() const;
   bool waits_for_network(const MeasuredFigure& figure) const;
   std::string wire_time_clause(const MeasuredFigure& figure) const;
   const CheckedFigure& most_contradictory_figure() const;
@@ -200,7 +205,6 @@ class MeasuredFit {
   void explain();
   void warn_of_constants();
   void warn_of_figures();
-  PrintedUnknown printed(std::size_t k) const;
   MeasuredConstant constant_of(std::size_t k) const;
   /// Returns the text of the measurement that determines unknown `k` most; empty if none determines
   /// it.
@@ -217,8 +221,8 @@ class MeasuredFit {
   bool described_ = true, swept_ = false;
   cluster::LinkSharing link_sharing_ = cluster::LinkSharing::kDevice;
   std::vector<CheckedFigure> checked_;
-  std::vector<Unknown> unknowns_;
-  Values prior_, start_, most_, at_;
+  std::vector<FittedUnknown> unknowns_;
+  Values at_;
   std::vector<Values> covariance_, influence_;
   double objective_ = 0;
   /// The factor of all errors of the fit: the root of objective_ over the number of residuals, at

@@ -146,49 +146,9 @@ StepErrors MeasuredFit::errors_of(const PredictRequest& asked) const {
   return errors;
 }
 
-/// Returns how an unknown is printed.
-MeasuredFit::PrintedUnknown MeasuredFit::printed(std::size_t k) const {
-  const auto exponential = +[](double at) { return std::exp(at); };
-  const auto compute = [&](int batch) {
-    return PrintedUnknown{fmt::format("one device alone, batch {}", batch), "ms",
-                          compute_guess_s_ * 1e3, exponential};
-  };
-  const auto rate = [&](const char* where) {
-    constexpr double kGigabits = 8e-9;
-    // A bounded rate is a share of the described one, which is its upper end.
-    const double of_line = std::isfinite(most_[k]) ? std::exp(-most_[k]) : 1;
-    return described_ ? PrintedUnknown{fmt::format("reached rate {}", where), "of the described",
-                                       of_line, exponential}
-                      : PrintedUnknown{fmt::format("rate {}", where), "Gbit/s",
-                                       kUsualRate * kGigabits, exponential};
-  };
-  switch (unknowns_[k]) {
-    case Unknown::kCompute:
-      return compute(least_batch_);
-    case Unknown::kComputeOfMore:
-      return compute(most_batch_);
-    case Unknown::kNetworkRate:
-      return rate("between hosts");
-    case Unknown::kDeviceRate:
-      return rate("within a host");
-    case Unknown::kLatency:
-      return {"latency of a hop", "us", kUsualLatency * 1e6, exponential};
-    case Unknown::kStart:
-      return {fmt::format("start of a collective, beside the {}",
-                          described_ ? "described" : "engine's"),
-              "us", 1e6, [](double at) { return at; }};
-    case Unknown::kSlowdown:
-      return {"slow-down of compute under transfers", "%", kUsualSlowdown * 100, exponential};
-    case Unknown::kHostShare:
-      break;
-  }
-  return {"slow-down of compute by sharing a host", "% for each doubling of its ranks", 100,
-          [](double at) { return std::expm1(at); }};
-}
-
 MeasuredConstant MeasuredFit::constant_of(std::size_t k) const {
   const double half_width = kDeviationsOf95Percent * scatter_ * std::sqrt(covariance_[k][k]);
-  const PrintedUnknown shown = printed(k);
+  const FittedUnknown& shown = unknowns_[k];
   const auto value_of = [&](double at) { return shown.scale * shown.shape(at); };
   MeasuredConstant constant{
       .name = shown.name,
@@ -196,7 +156,7 @@ MeasuredConstant MeasuredFit::constant_of(std::size_t k) const {
       .value = value_of(at_[k]),
       .interval = {value_of(at_[k] - half_width), value_of(at_[k] + half_width)},
       .by = determined_by(k)};
-  if (std::isfinite(most_[k])) {
+  if (std::isfinite(shown.most)) {
     constant.interval.high = std::min(constant.interval.high, 1.0);
   }
   return constant;
@@ -205,7 +165,7 @@ MeasuredConstant MeasuredFit::constant_of(std::size_t k) const {
 std::string MeasuredFit::determined_by(std::size_t k) const {
   // A constant is determined below this share of its prior deviation.
   constexpr double kDetermined = 0.5;
-  if (std::sqrt(covariance_[k][k]) >= kDetermined * prior_[k]) {
+  if (std::sqrt(covariance_[k][k]) >= kDetermined * unknowns_[k].prior) {
     return "";
   }
   const auto strongest =
@@ -298,7 +258,8 @@ bool MeasuredFit::is_measured(const MeasuredFigure& figure) const {
 
 MeasuredFit::Values MeasuredFit::constants_for(const MeasuredFit& other) const {
   Values at;
-  for (const Unknown unknown : other.unknowns_) {
+  for (const FittedUnknown& it : other.unknowns_) {
+    const Unknown unknown = it.unknown;
     if (unknown == Unknown::kCompute || unknown == Unknown::kComputeOfMore) {
       const int batch = unknown == Unknown::kCompute ? other.least_batch_ : other.most_batch_;
       at.push_back(std::log(one_device_s(batch, at_) / other.compute_guess_s_));
@@ -310,8 +271,8 @@ MeasuredFit::Values MeasuredFit::constants_for(const MeasuredFit& other) const {
 }
 
 void MeasuredFit::find_covariance() {
-  stats::PriorFit fit =
-      stats::posterior_at([&](const Values& at) { return residuals_at(at); }, prior_, at_);
+  stats::PriorFit fit = stats::posterior_at([&](const Values& at) { return residuals_at(at); },
+                                            values_of(&FittedUnknown::prior), at_);
   covariance_ = std::move(fit.covariance);
   influence_ = std::move(fit.influence);
 }

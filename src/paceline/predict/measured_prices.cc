@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "paceline/base/error.h"
 #include "paceline/predict/engine_choice.h"
 #include "paceline/predict/engines.h"
 #include "paceline/predict/measured_fit.h"
@@ -112,6 +113,20 @@ double MeasuredFit::compute_slowdown_of(const MeasuredFigure& figure) const {
     }
   }
   return 1;
+}
+
+/// Returns whether over a tenth of the measured step may be communication on the described network.
+/// Such a measurement determines compute no better than the network's rates are known.
+bool MeasuredFit::waits_for_network(const MeasuredFigure& figure) const {
+  PredictRequest request = without_fitted_costs(figure);
+  request.samples_per_s = figure.batch_size / *figure.step_s;
+  constexpr double kMuch = 0.1;
+  try {
+    const Prediction prediction = predict(request);
+    return plan::seconds_of(prediction.exposed()) > kMuch * *figure.step_s;
+  } catch (const UsageError&) {
+    return true;  // the update alone takes longer than the step
+  }
 }
 
 void MeasuredFit::set_machine(const Values& at, PredictRequest& request) const {
