@@ -19,7 +19,7 @@
 namespace paceline::predict {
 
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ValidatedRange, device, least_bytes_per_s, most_bytes_per_s,
-                                   most_ranks, engine, optimizers, messages, message_bytes_per_s)
+                                   most_ranks, engine, optimizers, messages, fitted_messages)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(FamilyErrors, family, strategies, mean_percent, p90_percent,
                                    cells, how, pair_p90_percent, pairs, pairs_of_bucket_sizes,
                                    range)
@@ -46,33 +46,6 @@ const FamilyErrors& largest_errors() {
 namespace {
 
 constexpr double kGiga = 1e9;
-
-double message_seconds(std::int64_t bytes, const cluster::Machine& machine) {
-  return plan::seconds_of(cluster::alone(cluster::message_cost(bytes, true, machine),
-                                         {.ranks = 2, .hosts = 2}, machine));
-}
-
-/// Returns which messages the machine's fit times differently than in the validated range, as text;
-/// empty if none.
-std::string message_difference_text(const FamilyErrors& family, const cluster::Machine& machine) {
-  const ValidatedRange& range = family.range;
-  if (!range.messages) {
-    return "";
-  }
-  if (range.message_bytes_per_s == 0) {
-    return cluster::message_fit(true, machine) == nullptr ? "" : "a cluster's own fits of messages";
-  }
-  constexpr double kAlike = 0.1;
-  const double start = plan::seconds_of(engine_costs_named(range.engine).costs.message);
-  for (const std::int64_t bytes : {64 << 10, 4 << 20, 25 << 20}) {
-    const double there = start + static_cast<double>(bytes) / range.message_bytes_per_s;
-    const double here = message_seconds(bytes, machine);
-    if (std::abs(here / there - 1) > kAlike) {
-      return fmt::format("messages of {} KiB that take {:.3g} ms", bytes >> 10, here * 1e3);
-    }
-  }
-  return "";
-}
 
 /// Returns how the network of the cluster file, without an engine's costs, differs from the
 /// validated range, as text; empty if it does not.
@@ -137,7 +110,12 @@ std::string unvalidated_reason(const FamilyErrors& family, const PredictRequest&
   if (request.ranks > range.most_ranks) {
     return fmt::format("more than {} ranks", range.most_ranks);
   }
-  return message_difference_text(family, machine);
+  const cluster::LinkFit* fit = cluster::message_fit(true, machine);
+  const bool as_published =
+      range.fitted_messages ? fit != nullptr && fit->engine == range.engine : fit == nullptr;
+  return !range.messages || as_published ? ""
+         : fit != nullptr                ? "a cluster's own fits of messages"
+                                         : "messages without fits";
 }
 
 }  // namespace

@@ -25,10 +25,8 @@ struct ValidatedRange {
   plan::Rank most_ranks = 0;
   std::string engine;
   std::vector<std::string> optimizers;
-  bool messages = false;  // whether the strategies of the family send messages
-  /// The rate of a message in bytes/s after the engine's start time; 0: the times of messages
-  /// follow from the links.
-  double message_bytes_per_s = 0;
+  bool messages = false;         // whether the strategies of the family send messages
+  bool fitted_messages = false;  // whether the times of messages are fits to the engine's own
 };
 
 /// A family of strategies whose predictions rest on the same parts of the model: merged, scheduled,
