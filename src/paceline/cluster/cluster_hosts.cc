@@ -112,16 +112,10 @@ std::vector<ClusterHost> read_host_line(std::string_view line) {
 
 /// Throws UsageError if a host of a list consists of several words, as a hostfile's line may.
 void check_one_word(std::string_view host) {
-  const std::vector<std::string> words = words_of(host);
-  if (words.size() < 2) {
-    return;
+  if (words_of(host).size() > 1) {
+    throw UsageError(fmt::format(
+        "'{}' is not one host; hosts are separated by commas and written a:4,b:4", host));
   }
-  const bool slots = words.size() == 2 && words[1].starts_with("slots=");
-  throw UsageError(fmt::format("'{}' is not one host; {}", host,
-                               slots
-                                   ? fmt::format("the slots of a host follow a colon: {}:{}",
-                                                 words[0], words[1].substr(words[1].find('=') + 1))
-                                   : "hosts are separated by commas and written a:4,b:4"));
 }
 
 /// The hosts in the order of their first occurrence; a host that is added again adds its slots.

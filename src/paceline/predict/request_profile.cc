@@ -33,22 +33,6 @@ plan::Picoseconds step_of(int batch_size, double samples_per_s) {
   return plan::picoseconds_of(seconds);
 }
 
-/// Returns a clause for messages on where the time of an update comes from.
-std::string update_source_text(const PredictRequest& request) {
-  if (request.update) {
-    return ", as the profile has it";
-  }
-  const OptimizerCosts optimizer = request.cost_table().optimizer(request.optimizer);
-  return request.unfused
-             ? fmt::format(
-                   ", {:.3f} ms of it launches of each of {} tensors (--unfused); leave out "
-                   "--unfused, or give your launch_per_tensor_us with --engine-costs",
-                   plan::milliseconds_of(optimizer.launch_per_tensor) *
-                       static_cast<double>(request.network.model.parameters.size()),
-                   request.network.model.parameters.size())
-             : " at the device's memory bandwidth";
-}
-
 /// Returns the forward and backward time of one of the micro-batches on one device. `samples_per_s`
 /// was measured with one update, of `update_s` seconds, for every `of.count` micro-batches.
 plan::Picoseconds model_work_of(const PredictRequest& request, double samples_per_s,
@@ -59,7 +43,8 @@ plan::Picoseconds model_work_of(const PredictRequest& request, double samples_pe
     throw UsageError(fmt::format(
         "{:.6g} samples/s of one device, a step of {:.3f} ms: the update alone takes "
         "{:.3f} ms{}",
-        samples_per_s, 1e3 * plan::seconds_of(step), 1e3 * update_s, update_source_text(request)));
+        samples_per_s, 1e3 * plan::seconds_of(step), 1e3 * update_s,
+        request.unfused ? "; leave out --unfused, which launches the update of each tensor" : ""));
   }
   return (step - update) / of.count;
 }
