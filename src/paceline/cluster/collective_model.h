@@ -97,7 +97,7 @@ const cluster::LinkFit* message_fit(bool remote, const Machine& machine);
 const plan::AlphaBetaPiece& piece_of(const cluster::LinkFit& fit, std::int64_t bytes);
 
 /// Returns the rate, in bytes/s, at which `flow` bytes take `seconds`.
-std::int64_t limit_bytes_per_s_of(double seconds, std::int64_t flow);
+std::int64_t limit_bytes_per_s_of(double seconds, double flow);
 
 /// Returns the logarithm to base 2, rounded up: the rounds of a binary tree.
 constexpr std::int64_t log2_up(std::int64_t value) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cctype>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <toml++/toml.h>
@@ -53,6 +54,15 @@ std::vector<DataSheet> read_table() {
 }
 
 }  // namespace
+
+std::string device_model(std::string_view device) {
+  for (std::string& word : name_words(device)) {
+    if (word.find_first_of("0123456789") != std::string::npos) {
+      return std::move(word);
+    }
+  }
+  return "";
+}
 
 std::optional<double> data_sheet_memory_rate(std::string_view device) {
   static const std::vector<DataSheet> sheets = read_table();

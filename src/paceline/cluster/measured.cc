@@ -59,9 +59,9 @@ const plan::AlphaBetaPiece& piece_of(const cluster::LinkFit& fit, std::int64_t b
   return above == pieces.begin() ? *above : *(above - 1);
 }
 
-std::int64_t limit_bytes_per_s_of(double seconds, std::int64_t flow) {
+std::int64_t limit_bytes_per_s_of(double seconds, double flow) {
   constexpr double kUnlimited = 1e15;  // bytes/s, above every link's rate
-  const double rate = static_cast<double>(flow) / seconds;
+  const double rate = flow / seconds;
   return seconds > 0 && rate < kUnlimited ? std::max<std::int64_t>(1, std::llround(rate))
                                           : std::numeric_limits<std::int64_t>::max();
 }
@@ -179,7 +179,8 @@ TransferCost measured_cost(const CollectiveCall& call, const Machine& machine) {
   const Terms terms = measured_terms(call, *fit, machine);
   TransferCost cost = ring_cost(call, machine);
   cost.latency = std::llround(terms.start);
-  cost.limit_bytes_per_s = limit_bytes_per_s_of(terms.transfer * 1e-12, cost.bytes);
+  cost.limit_bytes_per_s =
+      limit_bytes_per_s_of(terms.transfer * 1e-12, static_cast<double>(cost.bytes));
   if (cost.limit_bytes_per_s < std::numeric_limits<std::int64_t>::max()) {
     cost.device_weight =
         weight_at_limit(device_ring_bytes_per_s(call.group, machine), cost.limit_bytes_per_s, 1);

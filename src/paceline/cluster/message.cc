@@ -35,8 +35,8 @@ TransferCost full_cost(std::int64_t bytes, bool remote, const Machine& machine) 
   if (fit != nullptr) {
     const plan::AlphaBetaPiece& piece = piece_of(*fit, bytes);
     cost.latency = piece.alpha;
-    cost.limit_bytes_per_s =
-        limit_bytes_per_s_of(piece.beta_ps_per_byte * 1e-12 * static_cast<double>(bytes), bytes);
+    const auto flow = static_cast<double>(bytes);
+    cost.limit_bytes_per_s = limit_bytes_per_s_of(piece.beta_ps_per_byte * 1e-12 * flow, flow);
   }
   return cost;
 }

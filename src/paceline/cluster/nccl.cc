@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <limits>
 #include <optional>
 
 #include "paceline/cluster/collective_model.h"
@@ -253,13 +252,10 @@ double nvls_chunk(const ModelInputs& inputs) {
 }
 
 TransferCost make_cost(double us, double bytes, double seconds) {
-  constexpr double kUnlimited = 1e15;
-  const double rate = seconds > 0 ? bytes / seconds : kUnlimited;
   return {.latency = plan::picoseconds_of(us * 1e-6),
           .bytes = std::llround(bytes),
           .network_weight = 0,
-          .limit_bytes_per_s = rate < kUnlimited ? std::max<std::int64_t>(1, std::llround(rate))
-                                                 : std::numeric_limits<std::int64_t>::max()};
+          .limit_bytes_per_s = limit_bytes_per_s_of(seconds, bytes)};
 }
 
 /// Returns the expected cost of NVLS.  Each member sends the parts that others sum and receives its

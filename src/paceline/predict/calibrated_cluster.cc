@@ -2,7 +2,6 @@
 #include "paceline/predict/calibrated_cluster.h"
 
 #include <algorithm>
-#include <cctype>
 #include <map>
 #include <memory>
 #include <set>
@@ -46,21 +45,6 @@ std::string device_of(const CommRecord& record) {
     const auto sign = gpus.find(" x ");
     if (sign != std::string::npos) {
       return gpus.find(", ") == std::string::npos ? gpus.substr(sign + 3) : "";
-    }
-  }
-  return "";
-}
-
-/// The first word of a device's name that has a digit: "A100" of "NVIDIA A100-SXM4-80GB".
-std::string model_of(const std::string& device) {
-  std::string word;
-  for (const char c : device + ' ') {
-    if (std::isalnum(static_cast<unsigned char>(c)) != 0) {
-      word += static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
-    } else if (word.find_first_of("0123456789") != std::string::npos) {
-      return word;
-    } else {
-      word.clear();
     }
   }
   return "";
@@ -163,8 +147,9 @@ class Calibration {
     std::string name = out_.cluster.device.name;
     for (const CommRecord& record : usable_) {
       const std::string measured = device_of(record);
-      const std::string model = model_of(measured);
-      if (!model.empty() && !model_of(name).empty() && model != model_of(name)) {
+      const std::string model = cluster::device_model(measured);
+      const std::string known = cluster::device_model(name);
+      if (!model.empty() && !known.empty() && model != known) {
         throw UsageError(fmt::format(
             "the times are of device '{}', and {} is '{}'", measured,
             name == out_.cluster.device.name ? "that of --cluster" : "that of other files", name));

@@ -8,6 +8,7 @@
 
 #include "paceline/base/error.h"
 #include "paceline/base/text.h"
+#include "paceline/cluster/device_table.h"
 #include "paceline/cluster/nccl_tuning.h"
 #include "paceline/plan/engine_traits.h"
 #include "paceline/predict/engines.h"
@@ -27,11 +28,6 @@ std::vector<std::string> fitted_engines(const cluster::Cluster& cluster) {
     }
   }
   return engines;
-}
-
-/// Returns whether a device's name has the number of a model: "H100", not "cpu" or "gpu".
-bool is_device_model_name(const std::string& device) {
-  return device.find_first_of("0123456789") != std::string::npos;
 }
 
 }  // namespace
@@ -116,7 +112,7 @@ void check_device(const std::string& profiled, const cluster::Cluster& cluster,
 void check_generation(const cluster::Cluster& cluster, const EngineCosts& engine,
                       std::vector<records::Warning>& warnings) {
   const std::string& device = cluster.device.name;
-  if (!cluster::uses_nccl_model(engine.algorithm) || !is_device_model_name(device)) {
+  if (!cluster::uses_nccl_model(engine.algorithm) || cluster::device_model(device).empty()) {
     return;
   }
   const auto tuning = cluster::nccl_tuning_of(cluster);
@@ -135,7 +131,7 @@ void check_memory(const cluster::Cluster& cluster, const cluster::SoftwareCosts&
   const bool free = std::ranges::any_of(software.kernels, [](const cluster::KernelCost& kernel) {
     return kernel.optimizer_step && kernel.bytes_per_s == 0 && kernel.launch_per_tensor == 0;
   });
-  if (free && is_device_model_name(device) && !cluster.device.memory_bytes_per_s) {
+  if (free && !cluster::device_model(device).empty() && !cluster.device.memory_bytes_per_s) {
     warnings.push_back(
         {.code = "no-memory-rate",
          .seen = fmt::format("the cluster file has no memory_bandwidth of '{}'", device),
