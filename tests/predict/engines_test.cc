@@ -64,7 +64,6 @@ TEST(Engines, CostWhatTheirFileSays) {
   EXPECT_EQ(fitted.algorithm, cluster::Algorithm::kTree);
   EXPECT_EQ(fitted.fit_engine_name(), "nccl");
   EXPECT_TRUE(fitted.costs.one_issue_order);
-  EXPECT_TRUE(fitted.fitted);
   EXPECT_TRUE(engine_costs_named("ideal").bound);
   const EngineCosts& byteps = engine_costs_named("byteps");
   EXPECT_EQ(byteps.device_share, 3.764 / 6.171);

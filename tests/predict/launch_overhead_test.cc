@@ -78,11 +78,5 @@ TEST(LaunchOverhead, TheSlowestRankSetsThePace) {
   EXPECT_EQ(slowest_call(10, 0.1, 1000), slowest_call(10, 0.1, 64));
 }
 
-// 1 byte a ns beside the line's 1 byte a ns.
-TEST(LaunchOverhead, AHostsTimePerByteComesOnTop) {
-  EXPECT_EQ(slowed_rate(1'000'000'000, 0), 1'000'000'000);
-  EXPECT_EQ(slowed_rate(1'000'000'000, 1e-9), 500'000'000);
-}
-
 }  // namespace
 }  // namespace paceline::predict

@@ -17,6 +17,7 @@
 #include "paceline/base/text.h"
 #include "paceline/cli/job_flags.h"
 #include "paceline/cli/record_files.h"
+#include "paceline/predict/calibrated_cluster.h"
 #include "paceline/predict/comm_fit.h"
 #include "paceline/records/readers.h"
 #include "paceline/report/console.h"
@@ -154,14 +155,6 @@ CalibrateCommand::CalibrateCommand(CLI::App& app) {
   add_cluster_flags(app, choice_);
 }
 
-predict::ClusterFacts CalibrateCommand::facts() const {
-  predict::ClusterFacts facts;
-  if (!choice_.empty()) {
-    facts.base = cluster::read_cluster(choice_);
-  }
-  return facts;
-}
-
 int CalibrateCommand::run() const {
   reject_repeats(files_);
   for (const std::string& file : files_) {
@@ -171,7 +164,10 @@ int CalibrateCommand::run() const {
   }
   predict::check_replaceable("--output", output_, "paceline calibrate");
   std::vector<records::CommRecord> records;
-  predict::ClusterFacts facts = this->facts();
+  predict::ClusterFacts facts;
+  if (!choice_.empty()) {
+    facts.base = cluster::read_cluster(choice_);
+  }
   for (const std::string& file : files_) {
     add_file(file, records, facts);
   }

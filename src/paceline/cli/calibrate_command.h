@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "paceline/cluster/cluster_choice.h"
-#include "paceline/predict/calibrated_cluster.h"
 
 namespace CLI {
 class App;
@@ -25,8 +24,6 @@ class CalibrateCommand {
   int run() const;
 
  private:
-  predict::ClusterFacts facts() const;
-
   std::vector<std::string> files_;
   std::string output_;
   cluster::ClusterChoice choice_;

@@ -51,7 +51,6 @@ EngineCosts engine_from(const Section& entry) {
   return {.name = name,
           .source = entry.text("source"),
           .version_of = version_of,
-          .fitted = entry.flag("fitted", false),
           .costs = {.issue = microseconds(entry, "issue_us"),
                     .collective = microseconds(entry, "collective_us"),
                     .collective_per_rank = microseconds(entry, "collective_per_rank_us"),
@@ -76,8 +75,6 @@ EngineCosts engine_from(const Section& entry) {
 
 OptimizerCosts optimizer_from(const Section& entry) {
   return {.name = entry.text("name"),
-          .source = entry.text("source"),
-          .fitted = entry.flag("fitted", false),
           .launch_per_tensor = microseconds(entry, "launch_per_tensor_us"),
           .passes = non_negative_number(entry, "passes", 1.0),
           .fused_passes = non_negative_number(entry, "fused_passes", 1.0)};
@@ -133,8 +130,7 @@ const EngineCosts& CostTable::engine(std::string_view name) const {
 
 OptimizerCosts CostTable::optimizer(std::string_view name) const {
   const auto found = std::ranges::find(optimizers, name, &OptimizerCosts::name);
-  return found == optimizers.end() ? OptimizerCosts{.name = std::string(name), .source = ""}
-                                   : *found;
+  return found == optimizers.end() ? OptimizerCosts{.name = std::string(name)} : *found;
 }
 
 const CostTable& shipped_costs() {

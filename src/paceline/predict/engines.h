@@ -17,7 +17,6 @@ namespace paceline::predict {
 struct EngineCosts {
   std::string name, source;
   std::string version_of{};  // the engine whose fits and plan traits apply; empty: this one
-  bool fitted = false;
   cluster::SoftwareCosts costs{};
   cluster::Algorithm algorithm = cluster::Algorithm::kRing;  // of collectives that have no fit
   bool is_launched_from_python =
@@ -43,8 +42,7 @@ struct EngineCosts {
 
 /// The host and device time of an optimizer's kernels.
 struct OptimizerCosts {
-  std::string name, source;
-  bool fitted = false;
+  std::string name;
   plan::Picoseconds launch_per_tensor = 0;  // host time per tensor of an unfused update
   /// Passes over the tensors' memory that the optimizer makes for each pass of the plan's update,
   /// with unfused and with fused kernels.

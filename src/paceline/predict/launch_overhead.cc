@@ -91,11 +91,6 @@ void add_launch_overhead(const plan::NetworkShape& network, double seconds_per_c
   left = 1 - slowed.busy * (1 - left);
 }
 
-std::int64_t slowed_rate(std::int64_t bytes_per_s, double seconds_per_byte) {
-  const auto rate = static_cast<double>(bytes_per_s);
-  return std::llround(rate / (1 + rate * seconds_per_byte));
-}
-
 void warn_of_launches(const plan::NetworkShape& network, const EngineCosts& engine,
                       const cluster::SoftwareCosts& software,
                       std::vector<records::Warning>& warnings) {

@@ -49,8 +49,4 @@ void warn_of_launches(const plan::NetworkShape& network, const EngineCosts& engi
                       const cluster::SoftwareCosts& software,
                       std::vector<records::Warning>& warnings);
 
-/// Returns the rate in bytes/s of a network card whose host spends `seconds_per_byte` on every byte
-/// while the card waits.
-std::int64_t slowed_rate(std::int64_t bytes_per_s, double seconds_per_byte);
-
 }  // namespace paceline::predict

@@ -8,7 +8,6 @@
 
 #include "paceline/predict/engine_choice.h"
 #include "paceline/predict/kernel_costs.h"
-#include "paceline/predict/launch_overhead.h"
 
 namespace paceline::predict {
 namespace {
@@ -67,8 +66,9 @@ cluster::Machine machine_for(const cluster::Cluster& cluster, const EngineCosts&
   if (tcp && engine.tcp_copies) {
     machine.copies_bytes_per_s = bytes_per_s_of_cards(cluster, machine.network);
   }
-  if (engine.tcp_s_per_byte > 0 && tcp) {
-    machine.network.bytes_per_s = slowed_rate(machine.network.bytes_per_s, engine.tcp_s_per_byte);
+  if (engine.tcp_s_per_byte > 0 && tcp) {  // the card waits while the host works on a byte
+    const auto rate = static_cast<double>(machine.network.bytes_per_s);
+    machine.network.bytes_per_s = std::llround(rate / (1 + rate * engine.tcp_s_per_byte));
   }
   if (engine.under_compute > 0) {
     machine.interference.device_link_under_compute = engine.under_compute;

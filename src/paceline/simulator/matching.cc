@@ -87,7 +87,6 @@ const Matching::MatchedGroup& Matching::group_of(std::uint32_t actor, plan::Comm
                   job_.actor_of(rank),
                   MemberClass{.actor = job_.actor_of(rank), .member = rank, .local = local})
               .first->second;
-      part.members += 1;
       part.count_on_host += host_of(part.member) == hosts[m] ? 1 : 0;
     }
   }

@@ -27,8 +27,7 @@ class Matching {
   struct MemberClass {
     std::uint32_t actor = 0;
     plan::Rank member = 0;           // the first member of the class
-    std::int64_t members = 0;        // number of members of the class
-    std::int64_t count_on_host = 0;  // number of these on the host of `member`
+    std::int64_t count_on_host = 0;  // number of its members on the host of `member`
     std::int64_t local = 0;          // number of members of any class on that host
   };
   struct MatchedGroup {
