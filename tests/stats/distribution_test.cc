@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "paceline/stats/distribution.h"
 
+#include <cmath>
+#include <numbers>
+
 #include <gtest/gtest.h>
 
 namespace paceline::stats {
@@ -10,6 +13,17 @@ TEST(NormalCdf, MatchesTheTables) {
   EXPECT_EQ(normal_cdf(0), 0.5);
   EXPECT_NEAR(normal_cdf(1.959963984540054), 0.975, 1e-15);
   EXPECT_NEAR(normal_cdf(-1.959963984540054), 0.025, 1e-15);
+}
+
+TEST(SlowestDelay, MatchesTheTables) {
+  const double pi = std::numbers::pi;
+  EXPECT_NEAR(slowest_delay_sd(1), 0, 1e-9);
+  EXPECT_NEAR(slowest_delay_sd(2), 1 / std::sqrt(pi), 1e-6);
+  EXPECT_NEAR(slowest_delay_sd(3), 3 / (2 * std::sqrt(pi)), 1e-6);
+  // Harter, table 1.
+  EXPECT_NEAR(slowest_delay_sd(4), 1.02938, 1e-5);
+  EXPECT_NEAR(slowest_delay_sd(10), 1.53875, 1e-5);
+  EXPECT_NEAR(slowest_delay_sd(16), 1.76599, 1e-5);
 }
 
 // The two-sided 95 % column of any table of Student's t.

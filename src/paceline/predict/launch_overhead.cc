@@ -10,7 +10,7 @@
 #include <fmt/format.h>
 
 #include "paceline/base/error.h"
-#include "paceline/stats/order_statistics.h"
+#include "paceline/stats/distribution.h"
 
 namespace paceline::predict {
 namespace {

@@ -9,6 +9,11 @@ namespace paceline::stats {
 /// Returns P(Z <= z) for the standard normal distribution.
 double normal_cdf(double z);
 
+/// Returns the mean of the largest of `n` independent standard normal variables, 1 <= n <= 64, to
+/// 1e-6: the delay of the slowest of n ranks, in standard deviations.  Harter, Biometrika 48, 1961,
+/// doi:10.1093/biomet/48.1-2.151.
+double slowest_delay_sd(int n);
+
 /// Returns P(|T| <= t) of Student's t with `degrees` >= 1 degrees of freedom, for t >= 0, by exact
 /// finite sums: Abramowitz and Stegun, 1964, 26.7.3 and 26.7.4.
 double student_t_within(double t, int degrees);

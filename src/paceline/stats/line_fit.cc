@@ -13,6 +13,8 @@ namespace paceline::stats {
 namespace {
 
 constexpr double kSmallestError = 0.005;  // relative error; smaller errors count as this
+constexpr std::size_t kMostPieces = 4;
+constexpr std::size_t kLeastPointsPerPiece = 3;
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 struct Segment {
@@ -62,9 +64,7 @@ Segment fit_segment(std::span<const SizedTime> points) {
 // The best ways to cut the sorted points into 1, 2, ... segments.
 class Segmentations {
  public:
-  Segmentations(std::span<const SizedTime> points, const LineFitOptions& options)
-      : points_(points), least_(static_cast<std::size_t>(std::max(1, options.points_per_piece))) {
-    best_.resize(static_cast<std::size_t>(std::max(1, options.max_pieces)));
+  explicit Segmentations(std::span<const SizedTime> points) : points_(points), best_(kMostPieces) {
     for (std::size_t k = 0; k < best_.size(); ++k) {
       best_[k].assign(points.size() + 1, {});
       for (std::size_t end = 1; end <= points.size(); ++end) {
@@ -72,8 +72,6 @@ class Segmentations {
       }
     }
   }
-
-  std::size_t most_pieces() const { return best_.size(); }
 
   double error(std::size_t pieces) const { return best_[pieces - 1][points_.size()].error; }
 
@@ -99,8 +97,9 @@ class Segmentations {
   // Finds the best cut of the first `end` points into pieces 0 .. k.
   void improve(std::size_t k, std::size_t end) {
     State& state = best_[k][end];
-    const std::size_t first = k == 0 ? 0 : k * least_;
-    const std::size_t last = k == 0 ? 0 : (end > least_ ? end - least_ : 0);
+    constexpr std::size_t kLeast = kLeastPointsPerPiece;
+    const std::size_t first = k * kLeast;
+    const std::size_t last = k == 0 || end <= kLeast ? 0 : end - kLeast;
     for (std::size_t begin = first; begin <= last; ++begin) {
       const double before = k == 0 ? 0 : best_[k - 1][begin].error;
       // A cut may not separate points of one size.
@@ -117,7 +116,6 @@ class Segmentations {
   }
 
   std::span<const SizedTime> points_;
-  std::size_t least_;
   std::vector<std::vector<State>> best_;  // [pieces - 1][points covered]
 };
 
@@ -125,7 +123,7 @@ std::size_t best_number(const Segmentations& cuts, std::size_t points) {
   const auto n = static_cast<double>(points);
   std::size_t best = 1;
   double least = kInfinity;
-  for (std::size_t k = 1; k <= cuts.most_pieces(); ++k) {
+  for (std::size_t k = 1; k <= kMostPieces; ++k) {
     if (cuts.error(k) == kInfinity) {
       break;
     }
@@ -153,7 +151,7 @@ double time_of(const LineFit& fit, double bytes) {
 
 }  // namespace
 
-LineFit fit_line(std::span<const SizedTime> points, const LineFitOptions& options) {
+LineFit fit_line(std::span<const SizedTime> points) {
   std::vector<SizedTime> sorted(points.begin(), points.end());
   std::ranges::stable_sort(sorted, {}, &SizedTime::bytes);
   if (sorted.size() < 2) {
@@ -165,7 +163,7 @@ LineFit fit_line(std::span<const SizedTime> points, const LineFitOptions& option
           fmt::format("{} bytes took {} s; a fit needs times above 0", p.bytes, p.seconds));
     }
   }
-  const Segmentations cuts(sorted, options);
+  const Segmentations cuts(sorted);
   LineFit fit;
   fit.pieces = cuts.lines(best_number(cuts, sorted.size()));
   fit.pieces.front().from_bytes = 0;

@@ -24,20 +24,16 @@ struct LineFit {
   double mean_error = 0;          // mean of |fit - time| / time over the points
 };
 
-struct LineFitOptions {
-  int max_pieces = 4;
-  int points_per_piece = 3;  // at least this number of points in a piece
-};
-
 /// Fits the piecewise alpha-beta model of some points, whose sizes may be in any order.
 ///
-/// Every piece minimizes the sum of squared relative errors, with alpha and beta not negative.  The
-/// borders between pieces minimize this sum over all ways to cut the sorted points (dynamic
-/// programming).  The number of pieces minimizes Schwarz's criterion, n ln(error / n) + 3 pieces ln
-/// n, where errors below 0.5 % count as 0.5 %, so that exact points are not cut because of their
-/// rounding.  (Schwarz, Estimating the Dimension of a Model, Annals of Statistics 6, 1978.)
+/// There are at most 4 pieces of at least 3 points each.  Every piece minimizes the sum of squared
+/// relative errors, with alpha and beta not negative.  The borders between pieces minimize this sum
+/// over all ways to cut the sorted points (dynamic programming).  The number of pieces minimizes
+/// Schwarz's criterion, n ln(error / n) + 3 pieces ln n, where errors below 0.5 % count as 0.5 %,
+/// so that exact points are not cut because of their rounding.  (Schwarz, Estimating the Dimension
+/// of a Model, Annals of Statistics 6, 1978.)
 ///
 /// Throws UsageError if there are fewer than two points, or if a time is not above 0.
-LineFit fit_line(std::span<const SizedTime> points, const LineFitOptions& options = {});
+LineFit fit_line(std::span<const SizedTime> points);
 
 }  // namespace paceline::stats
