@@ -60,8 +60,4 @@ std::map<std::string, std::string> allowed_variables(const char* const* environm
 /// less than 2 %.
 std::optional<std::string> differences(std::span<const HostEnvironment> hosts);
 
-/// Adds what nvidia-smi reports of this machine's GPUs: facts, and the topology as its `topo -m`
-/// draws it.  If it fails, a fact says how; if there is no nvidia-smi, nothing is added.
-void collect_gpus(const HostSources& sources, HostEnvironment& host);
-
 }  // namespace paceline::records

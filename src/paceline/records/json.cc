@@ -27,6 +27,10 @@ struct Encoder {
   void operator()(const char* key, const T& value) {
     out[key] = encode(value);
   }
+  /// Adds a field of a kind that matters only for reading.
+  template <class Kind>
+  requires requires(Kind kind) { kind.value; }
+  void operator()(const char* key, const Kind& field) { out[key] = encode(field.value); }
   template <class T>
   void operator()(const char* key, detail::OrNull<T> field) {
     const bool known = field.value != std::remove_const_t<T>{};
@@ -38,21 +42,9 @@ struct Encoder {
       out[key] = encode(field.value);
     }
   }
-  template <class T>
-  void operator()(const char* key, detail::RenamedFrom<T> field) {
-    out[key] = encode(field.value);
-  }
-  template <class T>
-  void operator()(const char* key, detail::AnySign<T> field) {
-    out[key] = encode(field.value);
-  }
   template <class Make>
   void operator()(const char* key, detail::WrittenOnly<Make> field) {
     out[key] = field.make();
-  }
-  template <class T>
-  void operator()(const char* key, detail::Positive<T> field) {
-    out[key] = encode(field.value);
   }
 };
 

@@ -17,7 +17,7 @@ using Json = nlohmann::ordered_json;
 
 /// Returns the JSON form of a record (`docs/record.schema.json`).  Keys have the order of the
 /// structures and contain the units.  What is not known is null, never 0; only keys that older
-/// records lack may be absent (field_kinds.h).
+/// records lack may be absent (fields.h).
 Json to_json(const RunRecord& record);
 
 // The JSON forms of parts of a record.
