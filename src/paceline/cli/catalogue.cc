@@ -11,24 +11,16 @@
 
 namespace paceline::cli {
 
-std::vector<Entry> models() {
-  std::vector<Entry> entries;
-  for (const auto* table : {&networks::networks(), &networks::embedding_networks()}) {
-    for (const networks::NetworkInfo& info : *table) {
-      entries.push_back({std::string(info.name), std::string(info.summary)});
-    }
-  }
-  return entries;
-}
-
 cases::MachineFacts machine_here(std::vector<int> ranks_per_host) {
   cases::MachineFacts machine{
       .cores = cases::usable_cores(),
       .cuda_devices = rank::cuda_devices(),
       .native_bf16 = cases::has_native_bf16(read_text_if_readable("/proc/cpuinfo").value_or("")),
       .ranks_per_host = std::move(ranks_per_host)};
-  for (Entry& entry : models()) {
-    machine.models.push_back(std::move(entry.name));
+  for (const auto* table : {&networks::networks(), &networks::embedding_networks()}) {
+    for (const networks::NetworkInfo& network : *table) {
+      machine.models.emplace_back(network.name);
+    }
   }
   for (const engines::EngineInfo& engine : engines::engines()) {
     if (engine.built) {

@@ -1,20 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <string>
 #include <vector>
 
 #include "paceline/case/machine.h"
 
 namespace paceline::cli {
-
-/// One entry of a table of `paceline list`, such as a model or an engine.
-struct Entry {
-  std::string name;
-  std::string summary;
-};
-
-std::vector<Entry> models();
 
 /// The facts about this machine that an experiment needs. `ranks_per_host` is that of the ranks
 /// that were started together; empty if none were.

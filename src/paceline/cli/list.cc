@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
+#include <string>
 #include <vector>
 
 #include <fmt/format.h>
@@ -12,8 +14,8 @@
 #include "paceline/base/text.h"
 #include "paceline/case/flags.h"
 #include "paceline/case/raw_settings.h"
-#include "paceline/cli/catalogue.h"
 #include "paceline/engines/engine_table.h"
+#include "paceline/networks/catalogue.h"
 #include "paceline/plan/optimizer.h"
 #include "paceline/rank/outside_command.h"
 #include "paceline/report/formats.h"
@@ -22,6 +24,12 @@
 
 namespace paceline::cli {
 namespace {
+
+/// One entry of a list, such as a model or an engine.
+struct Entry {
+  std::string name;
+  std::string summary;
+};
 
 std::string section(std::string_view title, const std::vector<Entry>& entries) {
   std::size_t width = 0;
@@ -118,7 +126,11 @@ std::vector<Entry> entries_of(const auto& rows) {
   return entries;
 }
 
-std::string models_list() { return section("Models", models()); }
+std::string models_list() {
+  std::vector<Entry> entries = entries_of(networks::networks());
+  std::ranges::move(entries_of(networks::embedding_networks()), std::back_inserter(entries));
+  return section("Models", entries);
+}
 
 std::string engines_list() {
   std::vector<Entry> entries;
