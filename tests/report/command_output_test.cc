@@ -2,11 +2,8 @@
 #include "paceline/report/command_output.h"
 
 #include <string>
-#include <string_view>
 
 #include <gtest/gtest.h>
-
-#include "paceline/report/formats.h"
 
 namespace paceline::report {
 namespace {
@@ -26,12 +23,8 @@ CommandOutput sample_output() {
           .json = {{"version", 1}, {"steps", 2}}};
 }
 
-std::string shown(std::string_view format, const CommandOutput& output) {
-  return find_format(output_formats(), format).render(output);
-}
-
 TEST(CommandOutput, TableIsForATerminal) {
-  EXPECT_EQ(shown("table", sample_output()),
+  EXPECT_EQ(render_output("table", sample_output()),
             "lenet on a_b\n"
             "codec  step, ms\n"
             "topk       1.50\n"
@@ -42,11 +35,11 @@ TEST(CommandOutput, TableIsForATerminal) {
             "\n  paceline run --cluster 'a b'\n"
             "  it runs on gloo\n"
             "  it_trains\n");
-  EXPECT_EQ(shown("table", {.heading = "lenet"}), "lenet\n");
+  EXPECT_EQ(render_output("table", {.heading = "lenet"}), "lenet\n");
 }
 
 TEST(CommandOutput, MarkdownHasTheCommandAsCode) {
-  EXPECT_EQ(shown("markdown", sample_output()),
+  EXPECT_EQ(render_output("markdown", sample_output()),
             "lenet on a\\_b\n\n"
             "| codec | step, ms |\n"
             "| :-- | --: |\n"
@@ -58,20 +51,20 @@ TEST(CommandOutput, MarkdownHasTheCommandAsCode) {
             "| 25 |\n\n"
             "```sh\npaceline run --cluster 'a b'\n```\n"
             "\nit runs on gloo  \nit\\_trains\n\n");
-  EXPECT_EQ(shown("markdown", {.heading = "lenet"}), "lenet\n\n");
+  EXPECT_EQ(render_output("markdown", {.heading = "lenet"}), "lenet\n\n");
 }
 
 TEST(CommandOutput, CsvHasTheValuesAlone) {
-  EXPECT_EQ(shown("csv", sample_output()), "codec,step_s\ntopk,0.0015\n");
+  EXPECT_EQ(render_output("csv", sample_output()), "codec,step_s\ntopk,0.0015\n");
 }
 
 TEST(CommandOutput, JsonHasTheCommandAmongTheValues) {
-  EXPECT_EQ(Json::parse(shown("json", sample_output())),
+  EXPECT_EQ(Json::parse(render_output("json", sample_output())),
             (Json{{"version", 1},
                   {"steps", 2},
                   {"command", "paceline run --cluster 'a b'"},
                   {"command_notes", {"it runs on gloo", "it_trains"}}}));
-  EXPECT_EQ(shown("json", {.json = {{"version", 1}}}), "{\n  \"version\": 1\n}\n");
+  EXPECT_EQ(render_output("json", {.json = {{"version", 1}}}), "{\n  \"version\": 1\n}\n");
 }
 
 }  // namespace

@@ -10,7 +10,6 @@
 
 #include "paceline/base/error.h"
 #include "paceline/report/diff.h"
-#include "paceline/report/formats.h"
 #include "paceline/report/layouts.h"
 #include "records/foreign_file.h"
 #include "report/fixed_diff.h"
@@ -131,8 +130,14 @@ TEST(DiffFormats, IntervalsSayWhatTheySpeakOf) {
 }
 
 TEST(DiffFormats, UnknownNameListsTheKnown) {
-  EXPECT_THROW(find_format(diff_formats(), "tabel"), UsageError);
-  EXPECT_EQ(find_format(diff_formats(), "ddp").name, "ddp");
+  try {
+    render_diff("tabel", diff_records({}, {}));
+    FAIL();
+  } catch (const UsageError& error) {
+    EXPECT_EQ(std::string(error.what()),
+              "--format: unknown format 'tabel'; did you mean 'table'? Known: table, json, csv, "
+              "markdown");
+  }
 }
 
 TEST(DiffFormats, ControlCharactersDoNotReachTheTerminal) {

@@ -54,9 +54,9 @@ TEST(Golden, JsonOfTheOriginal) {
 TEST(Golden, EveryFormatOfOneComparison) {
   const Sides sides = fixed_sides();
   const Diff diff = diff_records(sides.base, sides.test, {.threshold = 0.01});
-  for (const DiffFormat& format : diff_formats()) {
-    SCOPED_TRACE(format.name);
-    expect_golden("diff." + std::string(format.name) + ".txt", render_diff(format.name, diff));
+  for (const std::string& format : diff_format_names()) {
+    SCOPED_TRACE(format);
+    expect_golden("diff." + format + ".txt", render_diff(format, diff));
   }
 }
 

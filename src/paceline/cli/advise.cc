@@ -22,7 +22,7 @@
 #include "paceline/predict/measured_fit.h"
 #include "paceline/predict/next_measurement.h"
 #include "paceline/predict/scaling.h"
-#include "paceline/report/formats.h"
+#include "paceline/report/command_output.h"
 #include "paceline/strategies/strategy.h"
 
 namespace paceline::cli {
@@ -84,7 +84,7 @@ void print_output(report::CommandOutput output, const std::string& command, cons
                   std::vector<std::string> notes, const std::string& format) {
   output.command = fmt::format("{} {}", command, shell_command(cluster_words(job.cluster())));
   output.command_notes = std::move(notes);
-  fmt::print("{}", report::find_format(report::output_formats(), format).render(output));
+  fmt::print("{}", report::render_output(format, output));
   std::fflush(stdout);
 }
 
@@ -104,7 +104,7 @@ AdviseCommand::AdviseCommand(CLI::App& app) : job_(app), measured_(app) {
       ->check(number_in(0, 99.9));
   app.add_option("--top", top_, "rows of table and markdown; 0: all, as csv and json have [20]")
       ->check(whole_number_in(0));
-  add_format_flag(app, format_, report::names_of(report::output_formats()));
+  add_format_flag(app, format_, report::output_format_names());
 }
 
 predict::AdviseRequest AdviseCommand::request() const {

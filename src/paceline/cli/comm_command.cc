@@ -33,7 +33,6 @@
 #include "paceline/predict/comm_fit.h"
 #include "paceline/rank/comm_case.h"
 #include "paceline/report/command_output.h"
-#include "paceline/report/formats.h"
 
 namespace paceline::cli {
 namespace {
@@ -141,7 +140,7 @@ CommCommand::CommCommand(CLI::App& app) {
   cases::add_key_flags(app, {"device", "link"}, configuration_);
   cases::add_key_flags(app, {"interface", "rendezvous", "timeout", "records", "ssh_command"},
                        settings_);
-  add_format_flag(app, settings_.format, report::names_of(report::output_formats()));
+  add_format_flag(app, settings_.format, report::output_format_names());
   add_cluster_flags(app, choice_);
   app.add_option("--fit", sweep_.fit,
                  "write alpha-beta models of the operations to this file, which cluster files name "

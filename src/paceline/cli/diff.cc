@@ -14,9 +14,8 @@
 #include "paceline/base/text.h"
 #include "paceline/cli/argument_checks.h"
 #include "paceline/cli/record_files.h"
-#include "paceline/report/case_differences.h"
 #include "paceline/report/diff_formats.h"
-#include "paceline/report/formats.h"
+#include "paceline/report/pairing.h"
 
 namespace paceline::cli {
 namespace {
@@ -81,23 +80,13 @@ constexpr const char* kChange = "change";
 constexpr const char* kUndecided = "undecided";
 constexpr const char* kNone = "none";
 
-std::string format_help() {
-  std::vector<std::string> parts;
-  for (const report::DiffFormat& format : report::diff_formats()) {
-    parts.push_back(fmt::format("{}: {}", format.name, format.summary));
-  }
-  return fmt::format("{}", fmt::join(parts, "; "));
-}
-
 }  // namespace
 
 DiffFlags::DiffFlags(CLI::App& app) {
   app.add_option("--threshold", threshold_percent_, "a change counts only beyond so many percent")
       ->capture_default_str()
       ->check(number_in(0, 1000));
-  app.add_option("--format", format_, format_help())
-      ->capture_default_str()
-      ->check(one_of("format", report::names_of(report::diff_formats())));
+  add_format_flag(app, format_, report::diff_format_names());
   app.add_option("--seed", seed_, "of what is drawn by chance")
       ->capture_default_str()
       ->check(seed_in_64_bits());

@@ -69,10 +69,7 @@ ImportCommand::ImportCommand(CLI::App& app) {
   app.add_option("--records", records_,
                  "JSON Lines file that the records are appended to; none: only shown")
       ->type_name("FILE");
-  app.add_option("--format", format_, "what is printed, as of `paceline run`")
-      ->type_name("NAME")
-      ->capture_default_str()
-      ->check(one_of("format", report::names_of(report::formats())));
+  add_format_flag(app, format_, report::format_names());
 }
 
 int ImportCommand::run() const {
@@ -101,11 +98,11 @@ int ImportCommand::run() const {
 }
 
 void ImportCommand::show(const std::vector<records::CommRecord>& rows) const {
-  report::find_format(report::output_formats(), format_);
+  const std::string text = report::render_output(format_, report::comm_output(rows, {}));
   if (!records_.empty()) {
     append_new_records(rows, records::RecordKind::kOperations, std::ssize(files_), records_);
   }
-  fmt::print("{}", report::render_output(format_, report::comm_output(rows, {})));
+  fmt::print("{}", text);
 }
 
 void ImportCommand::show(std::vector<records::RunRecord> runs) const {

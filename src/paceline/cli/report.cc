@@ -35,7 +35,7 @@ constexpr auto kExtensions = std::to_array<std::pair<std::string_view, std::stri
 constexpr std::string_view kTableExtension = ".txt";
 
 std::vector<std::string> format_names() {
-  std::vector<std::string> names = report::names_of(report::formats());
+  std::vector<std::string> names = report::format_names();
   names.emplace_back(kPage);
   return names;
 }

@@ -190,8 +190,6 @@ RunCommand::RunCommand(CLI::App& app)
              "a case") {}
 
 int RunCommand::run(const std::vector<std::string>& command_line) const {
-  // An invalid format is reported before any other error; it can be checked with the flags alone.
-  report::find_format(flags_.settings().format);
   until_.check();
   const int cores_here = local_core_count(flags_.settings());
   const cases::RawSettings raw = flags_.raw_settings(cores_here);

@@ -28,7 +28,7 @@
 #include "paceline/records/readers.h"
 #include "paceline/records/same_run.h"
 #include "paceline/records/store.h"
-#include "paceline/report/wall_time.h"
+#include "paceline/report/operations.h"
 
 namespace paceline::front {
 namespace {

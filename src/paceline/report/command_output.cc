@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "paceline/report/command_output.h"
 
+#include <algorithm>
 #include <array>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "paceline/base/error.h"
+#include "paceline/base/text.h"
 #include "paceline/report/console.h"
 #include "paceline/report/csv.h"
-#include "paceline/report/formats.h"
 #include "paceline/report/markdown.h"
 #include "paceline/report/text.h"
 
@@ -51,6 +53,11 @@ std::string output_as_json(const CommandOutput& output) {
   return json_text(json, 2) + "\n";
 }
 
+struct OutputFormat {
+  std::string_view name;
+  std::string (*render)(const CommandOutput& output);
+};
+
 constexpr auto kOutputFormats = std::to_array<OutputFormat>({{"table", output_as_table},
                                                              {"json", output_as_json},
                                                              {"csv", output_as_csv},
@@ -58,10 +65,20 @@ constexpr auto kOutputFormats = std::to_array<OutputFormat>({{"table", output_as
 
 }  // namespace
 
-std::span<const OutputFormat> output_formats() { return kOutputFormats; }
+std::vector<std::string> output_format_names() {
+  std::vector<std::string> names;
+  for (const OutputFormat& format : kOutputFormats) {
+    names.emplace_back(format.name);
+  }
+  return names;
+}
 
 std::string render_output(std::string_view format, const CommandOutput& output) {
-  return find_format(output_formats(), format).render(output);
+  const auto* found = std::ranges::find(kOutputFormats, format, &OutputFormat::name);
+  if (found == kOutputFormats.end()) {
+    throw UsageError("--format: " + unknown_name_message("format", format, output_format_names()));
+  }
+  return found->render(output);
 }
 
 }  // namespace paceline::report

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,15 +23,9 @@ struct CommandOutput {
   Json json{};
 };
 
-/// One output format of a CommandOutput.
-struct OutputFormat {
-  std::string_view name;
-  std::string (*render)(const CommandOutput& output);
-};
-
-/// The formats are `table` for a terminal, `json` with the command if there is one, `csv` without
-/// the command, and `markdown`.
-std::span<const OutputFormat> output_formats();
+/// Returns the names of the formats: `table` for a terminal, `json` with the command if there is
+/// one, `csv` without the command, and `markdown`.
+std::vector<std::string> output_format_names();
 
 /// Renders the output in the format called `format`; throws UsageError for an unknown one.
 std::string render_output(std::string_view format, const CommandOutput& output);

@@ -17,30 +17,7 @@ bool any_change_over_runs(const Diff& diff) {
   });
 }
 
-bool compares_means(const Diff& diff) { return diff.options.step_time == StepTime::kMean; }
-
 std::string_view case_noun(const Diff& diff) { return diff.operations ? "range" : "case"; }
-
-/// Returns the name of the compared time, for headings.
-std::string_view time_name(const Diff& diff) {
-  if (diff.wall_times) {
-    return "wall time";
-  }
-  if (diff.operations) {
-    return "time";
-  }
-  return compares_means(diff) ? "mean step" : "step time";
-}
-
-std::string_view time_meaning(const Diff& diff) {
-  return diff.wall_times   ? "of the whole command, from its start to its end; median over runs"
-         : diff.operations ? "of the slowest rank, median of the iterations; geometric mean over "
-                             "the sizes of the range; median over runs"
-         : compares_means(diff)
-             ? "wall time of all measured steps of a run over their number, slowest rank; median "
-               "over runs"
-             : "of the slowest rank in each step; median over runs of each run's median";
-}
 
 std::string_view change_meaning(const Diff& diff) {
   return diff.options.until
@@ -92,11 +69,7 @@ std::string p_sentence(const Diff& diff) {
   const bool interleaved = diff.order == RunOrder::kInterleaved;
   return fmt::format(
       "chance of so large a difference were there none: {} of {}{}, {}{}",
-      diff.exact ? "exact permutation" : "permutation",
-      diff.wall_times        ? "the runs' wall times"
-      : diff.operations      ? "the runs' times"
-      : compares_means(diff) ? "run means"
-                             : "run medians",
+      diff.exact ? "exact permutation" : "permutation", compared_time(diff).run_values,
       interleaved ? " within pairs of runs" : "",
       diff.exact
           ? fmt::format("all {:.0f} arrangements", diff.arrangements)
@@ -146,10 +119,33 @@ EstimateKeys side_keys(const std::string& side) {
 
 }  // namespace
 
+const ComparedTime& compared_time(const Diff& diff) {
+  static constexpr ComparedTime kCommands{
+      "wall time", "of the whole command, from its start to its end; median over runs",
+      "wall time of commands", "the runs' wall times", "whole commands"};
+  static constexpr ComparedTime kOperations{
+      "time",
+      "of the slowest rank, median of the iterations; geometric mean over the sizes of the range; "
+      "median over runs",
+      "time of operations", "the runs' times", "operations by range of sizes"};
+  static constexpr ComparedTime kMeans{
+      "mean step",
+      "wall time of all measured steps of a run over their number, slowest rank; median over runs",
+      "mean step time", "run means"};
+  static constexpr ComparedTime kMedians{
+      "step time", "of the slowest rank in each step; median over runs of each run's median",
+      "step time", "run medians"};
+  return diff.wall_times                             ? kCommands
+         : diff.operations                           ? kOperations
+         : diff.options.step_time == StepTime::kMean ? kMeans
+                                                     : kMedians;
+}
+
 DiffColumns diff_columns(const Diff& diff, const DiffGroup& group) {
   constexpr auto kBase = &DiffRow::configuration;
   const IntervalKinds kinds = interval_kinds(diff);
-  const std::string name(time_name(diff));
+  const ComparedTime& compared = compared_time(diff);
+  const std::string name(compared.heading);
   ValueFormat time = group_format(group);
   time.within_run_mark = kinds.mark();
   ValueFormat change = percent_format();
@@ -175,7 +171,7 @@ DiffColumns diff_columns(const Diff& diff, const DiffGroup& group) {
   all.data("test_runs", &DiffRow::test_runs);
   all.add({"base", name, std::string(time.unit)})
       .estimate(time, side_keys("base"), &DiffRow::base_s)
-      .note(name, std::string(time_meaning(diff)));
+      .note(name, std::string(compared.meaning));
   all.add({"test", name, std::string(time.unit)})
       .estimate(time, side_keys("test"), &DiffRow::test_s);
   all.add({"", "change", "%"})

@@ -9,8 +9,8 @@
 #include <fmt/ranges.h>
 
 #include "paceline/base/text.h"
-#include "paceline/report/case_differences.h"
 #include "paceline/report/diff_steps.h"
+#include "paceline/report/pairing.h"
 #include "paceline/report/text.h"
 
 namespace paceline::report {
@@ -155,21 +155,6 @@ std::vector<Note> notes_of(const Diff& diff) {
     note.text = printable(note.text);
   }
   return notes;
-}
-
-std::vector<DiffGroup> group_rows(const Diff& diff) {
-  std::vector<DiffGroup> groups;
-  if (diff.operations) {  // one table for all models and batch sizes
-    groups.emplace_back();
-    for (const DiffRow& row : diff.rows) {
-      groups.back().rows.push_back(&row);
-    }
-    return groups;
-  }
-  for (const DiffRow& row : diff.rows) {
-    add_to_table(groups, row.configuration(), &row);
-  }
-  return groups;
 }
 
 }  // namespace paceline::report

@@ -16,8 +16,17 @@ namespace paceline::report {
 /// partner, the meaning and certainty of the columns, warnings, and the verdict.
 std::vector<Note> notes_of(const Diff& diff);
 
+/// How the compared time is called.
+struct ComparedTime {
+  std::string_view heading;     // of its columns
+  std::string_view meaning;     // the note on these columns
+  std::string_view in_json;     // the value of the key "compared"
+  std::string_view run_values;  // the values whose labels the permutation test exchanges
+  std::string_view title{};     // of the table; empty: the model and the batch size
+};
+const ComparedTime& compared_time(const Diff& diff);
+
 using DiffGroup = TableGroup<const DiffRow*>;
-std::vector<DiffGroup> group_rows(const Diff& diff);
 
 using DiffColumns = ResultColumns<const DiffRow*>;
 

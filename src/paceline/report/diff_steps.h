@@ -11,11 +11,6 @@
 
 namespace paceline::report {
 
-/// Sets change, p, corrected_p and pairs_to_go of each row from its pairs of runs.  The
-/// significance is divided equally among the rows, so that the chance of any false decision is at
-/// most the significance.  A row has an interval as soon as it has enough pairs for one.
-void estimate_sequentially(std::vector<DiffRow>& rows, const DiffOptions& options);
-
 /// Returns the verdict of a row whose change and p are set.
 Verdict verdict_of(const DiffRow& row, bool interleaved, const DiffOptions& options);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "paceline/report/formats.h"
 
+#include <algorithm>
 #include <array>
 
 #include "paceline/base/error.h"
@@ -76,5 +77,21 @@ constexpr auto kRunFormats = std::to_array<Format>({
 }  // namespace
 
 std::span<const Format> formats() { return kRunFormats; }
+
+std::vector<std::string> format_names() {
+  std::vector<std::string> names;
+  for (const Format& format : kRunFormats) {
+    names.emplace_back(format.name);
+  }
+  return names;
+}
+
+const Format& find_format(std::string_view name) {
+  const auto* found = std::ranges::find(kRunFormats, name, &Format::name);
+  if (found == kRunFormats.end()) {
+    throw UsageError("--format: " + unknown_name_message("format", name, format_names()));
+  }
+  return *found;
+}
 
 }  // namespace paceline::report

@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <algorithm>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "paceline/base/error.h"
-#include "paceline/base/text.h"
 #include "paceline/records/run_record.h"
 
 namespace paceline::report {
@@ -28,24 +25,10 @@ struct Format {
 /// Returns every format, in the order in which `paceline list` prints them.
 std::span<const Format> formats();
 
-template <class AnyFormat>
-std::vector<std::string> names_of(std::span<const AnyFormat> formats) {
-  std::vector<std::string> names;
-  for (const AnyFormat& format : formats) {
-    names.emplace_back(format.name);
-  }
-  return names;
-}
+/// Returns the names of all formats.
+std::vector<std::string> format_names();
 
 /// Returns the format called `name`.  For any other name, throws UsageError with the known names.
-template <class AnyFormat>
-const AnyFormat& find_format(std::span<const AnyFormat> formats, std::string_view name) {
-  const auto found = std::ranges::find(formats, name, &AnyFormat::name);
-  if (found == formats.end()) {
-    throw UsageError("--format: " + unknown_name_message("format", name, names_of(formats)));
-  }
-  return *found;
-}
-inline const Format& find_format(std::string_view name) { return find_format(formats(), name); }
+const Format& find_format(std::string_view name);
 
 }  // namespace paceline::report

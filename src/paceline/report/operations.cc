@@ -17,7 +17,6 @@
 
 #include "paceline/base/text.h"
 #include "paceline/report/comm_table.h"
-#include "paceline/report/wall_time.h"
 #include "paceline/stats/quantile.h"
 
 namespace paceline::report {
@@ -26,7 +25,29 @@ namespace {
 using records::CommRecord;
 using records::RunRecord;
 
-constexpr const char* kOperations = "operations";  // the experiment's name
+// The names of the experiments, and the model of a whole command; no network has this name.
+constexpr const char* kOperations = "operations";
+constexpr const char* kCommands = "ab";
+constexpr const char* kCommandModel = "command";
+
+// Returns an external record of one rank with one step of `ns` nanoseconds.  All other keys of its
+// configuration are unstated.
+RunRecord one_step_record(const std::string& experiment, const std::string& label,
+                          std::int64_t ns) {
+  RunRecord one;
+  one.source = records::Source::kExternal;
+  one.experiment = experiment;
+  cases::Case& c = one.configuration;
+  c.label = c.model = label;
+  c.strategy = c.engine = c.device = c.dtype = c.optimizer = "";
+  c.batch_size = c.steps = 1;
+  c.bucket_mb = c.learning_rate = c.momentum = c.weight_decay = 0;
+  c.warmup = 0;
+  one.ranks.resize(1);
+  one.ranks[0].step_ns = {ns};
+  one.ranks[0].window_ns = ns;
+  return one;
+}
 
 /// The measurement of one operation at one size in one record.
 struct MeasuredSize {
@@ -234,6 +255,22 @@ Diff diff_operations(const OperationSides& sides, const DiffOptions& options) {
   diff.software.insert(diff.software.begin(), sides.differences.begin(), sides.differences.end());
   diff.missing.insert(diff.missing.end(), sides.unpaired.begin(), sides.unpaired.end());
   return diff;
+}
+
+RunRecord wall_time_record(const std::string& command, const std::string& started_at,
+                           const records::HostEnvironment& host, std::int64_t wall_ns) {
+  RunRecord one = one_step_record(kCommands, "wall time", wall_ns);
+  one.started_at = started_at;
+  one.configuration.model = kCommandModel;
+  one.configuration.strategy = command;
+  one.environment.hosts = {host};
+  one.ranks[0].host = host.host;
+  return one;
+}
+
+bool is_wall_time(const RunRecord& record) {
+  return record.source == records::Source::kExternal && record.experiment == kCommands &&
+         record.configuration.model == kCommandModel;
 }
 
 }  // namespace paceline::report

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <string>
 #include <vector>
@@ -9,8 +10,8 @@
 #include "paceline/records/run_record.h"
 #include "paceline/report/diff.h"
 
-// Turns operations of engines (`paceline comm`, nccl-tests) into cases, so that a comparison pairs,
-// tests and shows them like other cases.
+// Turns operations of engines (`paceline comm`, nccl-tests) and whole commands into cases, so that
+// a comparison pairs, tests and shows them like other cases.
 
 namespace paceline::report {
 
@@ -42,5 +43,12 @@ bool is_operation(const records::RunRecord& record);
 /// Compares the two sides range by range, with the error controlled over all ranges.  `sides` must
 /// outlive the result.
 Diff diff_operations(const OperationSides& sides, const DiffOptions& options = {});
+
+/// Returns the record of one execution of a whole command, which has only the wall time.
+records::RunRecord wall_time_record(const std::string& command, const std::string& started_at,
+                                    const records::HostEnvironment& host, std::int64_t wall_ns);
+
+/// Whether wall_time_record() made the record.  Its ranks and steps then have no meaning.
+bool is_wall_time(const records::RunRecord& record);
 
 }  // namespace paceline::report

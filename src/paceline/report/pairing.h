@@ -7,10 +7,21 @@
 #include <utility>
 #include <vector>
 
-#include "paceline/report/case_differences.h"
 #include "paceline/report/cases.h"
 
 namespace paceline::report {
+
+/// A configuration key whose value differs between the two cases of a comparison, base and test.
+struct Difference {
+  std::string name;
+  std::string base;
+  std::string test;
+
+  bool operator==(const Difference&) const = default;
+};
+
+/// Returns the difference as text: "bucket_mb: 25 -> 1".
+std::string text_of(const Difference& difference);
 
 /// A case of the base and the case of the test that it is compared with.
 struct CasePair {
@@ -38,6 +49,11 @@ struct Pairing {
 /// compared.
 Pairing pair_cases(std::span<const records::RunRecord> base,
                    std::span<const records::RunRecord> test);
+
+/// Returns a clause, for the end of a sentence, that names the keys in which the unpaired cases of
+/// the two sides differ; empty if there are none.
+std::string differing_keys_text(const std::vector<CaseRecords>& base,
+                                const std::vector<CaseRecords>& test);
 
 /// Returns the records whose configuration has `value` at `key`, both written as in experiments.
 /// A strategy may also be written as a table of these records shows it.  If no strategy matches so,
