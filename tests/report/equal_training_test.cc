@@ -159,7 +159,7 @@ TEST(EqualTraining, OfReducedPrecisionTheFirstLossIsCompared) {
 // There is no rate where a source does not say the samples, or they vary.
 TEST(RunsJson, ARateIsOfStatedSamples) {
   const auto rate_of = [](const RunRecord& record) {
-    return runs_json(std::span(&record, 1))["runs"][0]["samples_per_s"];
+    return Json::parse(render_json(std::span(&record, 1)))["runs"][0]["samples_per_s"];
   };
   const RunRecord good = trained("a");
   EXPECT_EQ(rate_of(good), 1000.0);
@@ -179,7 +179,7 @@ TEST(RunsJson, ARateIsOfStatedSamples) {
 TEST(RunsJson, NamesEnvironmentsByTheirIndices) {
   std::vector<RunRecord> records{trained("a"), trained("b"), trained("a", 1)};
   records[1].environment.torch_version = "2";
-  const Json data = runs_json(records);
+  const Json data = Json::parse(render_json(records));
   EXPECT_EQ(data["environments"].size(), 2U);
   EXPECT_EQ(data["runs"][1]["environment"], 1);
   EXPECT_EQ(data["runs"][2]["environment"], 0);

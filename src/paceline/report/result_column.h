@@ -67,6 +67,14 @@ struct ResultColumn {
   ResultColumn& number(const ValueFormat& format, Get get) {
     return cell([format, get](const Row& row) { return format.show(std::invoke(get, row)); });
   }
+  /// Sets the cell to what `format` returns for the optional value that `get` returns for a row.
+  template <class Get, class Format>
+  ResultColumn& value(Get get, Format format) {
+    return cell([get, format](const Row& row) -> std::string {
+      const auto& found = std::invoke(get, row);
+      return found ? format(*found) : std::string(kMissingValueText);
+    });
+  }
   /// Adds a field to the JSON and CSV forms. `path` leads to its value as in Fields::add().
   template <class... Path>
   ResultColumn& data(std::string key, Path... path) {

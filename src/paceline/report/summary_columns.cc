@@ -30,22 +30,6 @@ std::string wire_text(const CaseSummary& one) {
                                          : std::string(kMissingValueText);
 }
 
-std::string memory_text(const CaseSummary& one) {
-  return one.peak_memory_bytes ? format_bytes(*one.peak_memory_bytes)
-                               : std::string(kMissingValueText);
-}
-
-std::string consensus_text(const CaseSummary& one) {
-  return one.consensus_distance ? fmt::format("{:.2g}", *one.consensus_distance)
-                                : std::string(kMissingValueText);
-}
-
-std::string average_staleness_text(const CaseSummary& one) {
-  return one.average_staleness ? fmt::format("{:.2f}, {}", one.average_staleness->mean_steps,
-                                             one.average_staleness->most_steps)
-                               : std::string(kMissingValueText);
-}
-
 /// Returns the link rate, in bits per second, below which the codec saves time.  Infinite if coding
 /// takes no time; absent without a codec, and if the codec saves no bytes.
 std::optional<double> break_even_bits_per_s(const CaseSummary& one) {
@@ -56,14 +40,6 @@ std::optional<double> break_even_bits_per_s(const CaseSummary& one) {
   }
   return 8e9 * static_cast<double>(one.coding->plain_bytes_per_step - *sent) /
          static_cast<double>(one.coding->ns_per_step);
-}
-
-std::string break_even_text(const CaseSummary& one) {
-  const auto rate = break_even_bits_per_s(one);
-  if (!rate) {
-    return std::string(kMissingValueText);
-  }
-  return std::isfinite(*rate) ? fmt::format("{:.3g}", *rate * 1e-9) : "any";
 }
 
 std::optional<stats::Estimate> median_step(const CaseSummary& one) {
@@ -145,7 +121,7 @@ class CaseColumnsBuilder {
   void add_samples() {
     all_.add({"per rank", "peak memory"})
         .shown(full_)
-        .cell(memory_text)
+        .value(&CaseSummary::peak_memory_bytes, format_bytes)
         .data("peak_memory_bytes", &CaseSummary::peak_memory_bytes)
         .note("peak memory", memory_note(cases_));
     const auto runs = [](const CaseSummary& one) { return one.failed() ? 0 : one.step_s->runs; };
@@ -211,14 +187,18 @@ class CaseColumnsBuilder {
         .note("wire", wire_note(cases_));
     all_.add({"distance", "consensus"})
         .shown(any_has(cases_, &CaseSummary::consensus_distance))
-        .cell(consensus_text)
+        .value(&CaseSummary::consensus_distance,
+               [](double distance) { return fmt::format("{:.2g}", distance); })
         .data("consensus_distance", &CaseSummary::consensus_distance)
         .note("consensus",
               "how far the ranks' parameters x are from their mean m after the last step: |x - m| "
               "/ |m|, root mean square over the ranks; the largest of the runs");
     all_.add({"mean, most", "late by", "steps"})
         .shown(any_has(cases_, &CaseSummary::average_staleness))
-        .cell(average_staleness_text)
+        .value(&CaseSummary::average_staleness,
+               [](const AverageStaleness& it) {
+                 return fmt::format("{:.2f}, {}", it.mean_steps, it.most_steps);
+               })
         .data("averages_mean_steps_missed", &CaseSummary::average_staleness,
               &AverageStaleness::mean_steps)
         .data("averages_most_steps_missed", &CaseSummary::average_staleness,
@@ -234,16 +214,19 @@ class CaseColumnsBuilder {
     const bool coded = any_has(cases_, kCoding);
     all_.add({"", "coding", unit_})
         .shown(coded)
-        .cell([time = time_](const CaseSummary& one) {
-          return one.coding ? time.show_small(seconds(one.coding->ns_per_step))
-                            : std::string(kMissingValueText);
-        })
+        .value(kCoding,
+               [time = time_](const CodingCost& it) {
+                 return time.show_small(seconds(it.ns_per_step));
+               })
         .data("coding_s_per_step", kCoding, &CodingCost::ns_per_step, seconds)
         .note("coding", "what the codec takes of a step to encode and decode, on the slowest rank");
     all_.data("plain_wire_bytes_per_rank_per_step", kCoding, &CodingCost::plain_bytes_per_step);
     all_.add({"", "break-even", "Gbit/s"})
         .shown(coded)
-        .cell(break_even_text)
+        .value(break_even_bits_per_s,
+               [](double rate) {
+                 return std::isfinite(rate) ? fmt::format("{:.3g}", rate * 1e-9) : "any";
+               })
         .data("break_even_bits_per_s", break_even_bits_per_s, finite_or_null)
         .note("break-even",
               "the link rate below which coding takes less time than the bytes that it saves, one "
@@ -288,10 +271,10 @@ class CaseColumnsBuilder {
         .note("error bar", error_bar_note(cases_));
     all_.add({"bound, " + unit_, "prediction"})
         .shown(predicted)
-        .cell([time = time_](const CaseSummary& one) {
-          return one.predicted ? time.show_small(seconds(one.predicted->bound.tightest_ns()))
-                               : std::string(kMissingValueText);
-        })
+        .value(kPredicted,
+               [time = time_](const PredictionDetails& it) {
+                 return time.show_small(seconds(it.bound.tightest_ns()));
+               })
         .data("bound_s", kPredicted, &PredictionDetails::bound, &records::StepBound::tightest_ns,
               seconds)
         .note("bound",

@@ -17,14 +17,9 @@ const Fields<CaseSummary>& summary_fields();
 /// Renders one line per case, quoted as in RFC 4180; a missing value is an empty field.
 std::string render_csv(std::span<const records::RunRecord> records);
 
-/// Returns a part of report_json():
-///   runs          every record with its steps' times, each on the slowest rank, in place of its
-///                 samples, and whether it trained the same
-///   environments  the distinct environments of the runs; a run has the index of its own
-Json runs_json(std::span<const records::RunRecord> records);
-
 /// Returns what `--format json` prints, and what the page and the Python package's reports are made
-/// of: one object of {"version": 1}, the cases with their tables and notes, and runs_json().
+/// of: one object of {"version": 1}, the cases with their tables and notes, the runs, and the
+/// distinct environments of the runs.
 /// `report` is of Detail::kFull.
 Json report_json(const SummaryReport& report, std::span<const records::RunRecord> records);
 std::string render_json(std::span<const records::RunRecord> records);
