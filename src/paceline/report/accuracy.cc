@@ -6,7 +6,6 @@
 #include <cstddef>
 #include <iterator>
 #include <limits>
-#include <map>
 #include <optional>
 #include <string>
 #include <utility>
@@ -51,9 +50,10 @@ std::vector<StepPrediction> step_predictions_of(std::span<const records::RunReco
 }
 
 struct CaseRuns {
-  // The configuration of the first run; the other runs may have other seeds.
-  cases::Case configuration;
+  CaseRecords records;  // may differ in their seeds
   std::vector<std::vector<Point>> runs;
+
+  const cases::Case& configuration() const { return records.configuration(); }
 };
 
 /// Returns the first evaluation whose accuracy, or whose loss if there is no accuracy, meets
@@ -91,7 +91,7 @@ std::optional<double> predicted_step_s(const CaseRuns& one, const std::string& c
   std::optional<double> step_s;
   for (const StepPrediction& clock : step_predictions) {
     if (cluster_without_layers(clock.configuration.cluster) == cluster &&
-        clock.of(one.configuration)) {
+        clock.of(one.configuration())) {
       step_s = clock.step_s;
     }
   }
@@ -104,7 +104,7 @@ std::vector<std::string> clusters_of(const std::vector<CaseRuns>& cases,
   std::vector<std::string> clusters;
   for (const StepPrediction& clock : step_predictions) {
     const bool used = std::ranges::any_of(cases, [&](const CaseRuns& one) {
-      return one.configuration.target != 0 && clock.of(one.configuration);
+      return one.configuration().target != 0 && clock.of(one.configuration());
     });
     if (used) {
       add_once(clusters, cluster_without_layers(clock.configuration.cluster));
@@ -120,23 +120,6 @@ std::string title_of(const cases::Case& c) {
     title += fmt::format(", target {}", c.target);
   }
   return printable(title);
-}
-
-/// Returns for each case the label that a user gave it, if no other case has it; else its short
-/// strategy.
-std::vector<std::string> names_of(const std::vector<CaseRuns>& cases) {
-  std::map<std::string, int> namesakes;
-  std::vector<const cases::Case*> configurations;
-  for (const CaseRuns& one : cases) {
-    ++namesakes[one.configuration.label];
-    configurations.push_back(&one.configuration);
-  }
-  std::vector<std::string> names = short_strategies(configurations);
-  for (std::size_t i = 0; i < cases.size(); ++i) {
-    const cases::Case& c = *configurations[i];
-    names[i] = has_user_label(c) && namesakes[c.label] == 1 ? c.label : names[i];
-  }
-  return names;
 }
 
 /// Returns the cluster as printable text.  The hash of its costs is left out if no other cluster
@@ -175,19 +158,21 @@ std::vector<Point> median_points(const CaseRuns& one) {
 
 TrainingCurves curves_of(const std::vector<CaseRuns>& cases,
                          std::span<const StepPrediction> step_predictions) {
-  TrainingCurves curves{.target = cases.front().configuration.target};
+  TrainingCurves curves{.target = cases.front().configuration().target};
   const std::vector<std::string> clusters = clusters_of(cases, step_predictions);
   for (const std::string& cluster : clusters) {
     curves.clusters.push_back(cluster_name(cluster, clusters));
     curves.table.text += fmt::format("{}Cluster {}: {}.", curves.table.text.empty() ? "" : "\n",
                                      curves.clusters.size(), curves.clusters.back());
   }
-  const std::vector<std::string> names = names_of(cases);
+  std::vector<CaseRecords> records;
+  std::ranges::transform(cases, std::back_inserter(records), &CaseRuns::records);
+  const std::vector<std::string> names = unique_labels(records);
   for (std::size_t i = 0; i < cases.size(); ++i) {
     const CaseRuns& one = cases[i];
     TrainingCurve& curve = curves.cases.emplace_back(
         TrainingCurve{.name = printable(names[i]),
-                      .ranks = one.configuration.ranks,
+                      .ranks = one.configuration().ranks,
                       .runs = one.runs.size(),
                       .reached = training_results(one.runs, curves.target),
                       .points = median_points(one)});
@@ -196,7 +181,7 @@ TrainingCurves curves_of(const std::vector<CaseRuns>& cases,
     }
   }
   const Table table = accuracy_columns(curves).table(curves.cases);
-  curves.table.title = title_of(cases.front().configuration);
+  curves.table.title = title_of(cases.front().configuration());
   curves.table.columns = table.columns;
   curves.table.rows = table.rows;
   return curves;
@@ -326,11 +311,12 @@ std::vector<TrainingCurves> training_curves(std::span<const records::RunRecord> 
     const cases::Case& c = record.configuration;
     std::vector<CaseRuns>& cases = find_or_add(groups, title_of(c));
     auto found = std::ranges::find_if(cases, [&](const CaseRuns& one) {
-      return cases::equal_except(one.configuration, c, {&cases::Case::seed});
+      return cases::equal_except(one.configuration(), c, {&cases::Case::seed});
     });
     if (found == cases.end()) {
-      found = cases.insert(found, {c, {}});
+      found = cases.insert(found, CaseRuns());
     }
+    found->records.runs.push_back(&record);
     found->runs.push_back(std::move(points));
   }
   const std::vector<StepPrediction> step_predictions = step_predictions_of(records);

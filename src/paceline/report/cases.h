@@ -44,9 +44,6 @@ std::vector<CaseRecords> group_across_experiments(std::span<const records::RunRe
 /// measured.
 std::string plain_label(const CaseRecords& one);
 
-/// Whether a user named the case.  Otherwise its label is its strategy.
-bool has_user_label(const cases::Case& configuration);
-
 /// Returns each case's strategy with only the options that matter: those that differ from the
 /// defaults of their part ("ps:placement=apart"), and those in which strategies with the same part
 /// differ from each other.

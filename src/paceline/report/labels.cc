@@ -136,6 +136,12 @@ std::vector<std::string> distinguishing_names(const std::vector<NamedTexts>& row
   return telling;
 }
 
+/// Whether a user named the case.  Otherwise its label is its strategy.
+bool has_user_label(const cases::Case& c) {
+  return !c.label.empty() && c.label != c.strategy &&
+         c.label != strategies::names_in_text(c.strategy);
+}
+
 /// Returns the label of a case, followed by the fields named in `telling` with their texts: "ddp
 /// ranks=4".
 std::string distinguishing_label(const CaseRecords& one, const std::string& short_strategy,
@@ -166,11 +172,6 @@ std::string without_ranks(std::string label, int ranks) {
     label.erase(at, part.size());
   }
   return label;
-}
-
-bool has_user_label(const cases::Case& c) {
-  return !c.label.empty() && c.label != c.strategy &&
-         c.label != strategies::names_in_text(c.strategy);
 }
 
 std::vector<std::string> short_strategies(const std::vector<const cases::Case*>& cases) {
