@@ -2,7 +2,6 @@
 #include "paceline/report/diff_formats.h"
 
 #include <array>
-#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
