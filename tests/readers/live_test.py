@@ -180,6 +180,31 @@ class Process(unittest.TestCase):
         self.assertEqual((said[0], said[-1]), ({"done": 1}, {"done": 3}))
         self.assertEqual([(one["rank"], one["step_ns"]) for one in record["ranks"]], [(1, [7, 7])])
 
+    def test_a_program_that_does_not_exist(self):
+        why = "cannot start '/no/such/program': No such file or directory"
+        self.assertEqual(self.failure("", words=["/no/such/program"]), {"failure": why, "status": "exit"})
+
+    def test_nothing_that_was_started_is_left(self):
+        for script in ("sleep 1000", "yes", 'trap "" TERM; sleep 1000; sleep 1000'):
+            with tempfile.NamedTemporaryFile() as pid:
+                start = f"setsid sh -c 'echo $$ > {pid.name}; {script}' & until [ -s {pid.name} ]; do sleep 0.01; done"
+                self.assertIn("ended with code 4", self.failure(f"{start}; exit 4")["failure"])
+                self.assertFalse(os.path.exists(f"/proc/{int(pid.read())}"))
+
+    def test_a_program_that_ignores_the_wish_to_end(self):
+        with tempfile.NamedTemporaryFile() as pid:
+            script = f"trap '' TERM; echo $$ > {pid.name}; while true; do sleep 1; done"
+            words = [sys.executable, "-m", "paceline.readers.live"]
+            with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as reader:
+                reader.stdin.write(json.dumps(self.job(script)).encode())
+                reader.stdin.close()
+                while not (number := pid.read()):
+                    pid.seek(0)
+                reader.terminate()
+                (said,) = reader.stdout.readlines()
+            self.assertEqual(json.loads(said)["failure"], "was killed by signal 9 after 0 of 3 steps")
+            self.assertFalse(os.path.exists(f"/proc/{int(number)}"))
+
     def test_environment_and_log(self):
         with tempfile.NamedTemporaryFile() as log:
             with unittest.mock.patch.dict(os.environ, {"GONE": "1"}):

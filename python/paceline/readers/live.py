@@ -94,13 +94,16 @@ def main(arguments: list) -> int:
         return 0
     job = json.load(sys.stdin)
     case = Case(job["configuration"])
-    program = Program(job["words"], job["environment"], job["without"], job["log"], reads_stderr=bool(case.command))
+    program = None
     try:
+        program = Program(job["words"], job["environment"], job["without"], job["log"], reads_stderr=bool(case.command))
         _answer(_record(Output(case, job["rank"]), program))
     except Failure as failure:
         status = failure.status or ("out-of-memory" if says_out_of_memory(str(failure)) else "exit")
         _answer({"failure": str(failure), "status": status})
-        program.end()
+    finally:
+        if program:
+            program.end()
     return 0
 
 

@@ -1,15 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """The program whose output is read while it runs."""
 
+import ctypes
 import os
 import pathlib
 import re
+import select
 import signal
 import subprocess
 import time
 
 from .checks import shown
 from .failure_reason import failure_reason
+from .live_series import Failure
 
 # How frameworks, allocators and kernels say that memory ran out, in lower case.
 _OUT_OF_MEMORY = (
@@ -30,6 +33,11 @@ _OUT_OF_MEMORY = (
 )
 _KILLED = 128  # exit codes above are 128 + signal
 _LONGEST_REASON = 120
+_LOOK_S = 0.2  # how often to look whether the program has ended while its output is silent
+_GRACE_S = 2  # of a program that is asked to end
+_END_SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
+_PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36  # of prctl(2)
+_prctl = ctypes.CDLL(None).prctl
 
 
 def says_out_of_memory(text: str) -> bool:
@@ -38,8 +46,39 @@ def says_out_of_memory(text: str) -> bool:
     return any(words in lower for words in _OUT_OF_MEMORY)
 
 
+def _children() -> list:
+    """Returns the processes whose parent is this process."""
+    found = []
+    for file in pathlib.Path("/proc").glob("[0-9]*/stat"):
+        try:
+            name, _, rest = file.read_bytes().rpartition(b")")  # the program's name may contain any characters
+        except OSError:
+            continue  # the process has ended
+        if int(rest.split()[1]) == os.getpid():
+            found.append(int(name.split()[0]))
+    return found
+
+
+def _kill_children() -> None:
+    """Kills the processes that the program has left behind, until none is left: the children of a killed process become
+    children of this one."""
+    while left := _children():
+        for pid in left:
+            os.kill(pid, signal.SIGKILL)
+        for pid in left:
+            os.waitpid(pid, 0)
+
+
+def _lead_group() -> None:
+    """Runs in the new process, before the program."""
+    os.setpgid(0, 0)
+    _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, _END_SIGNALS)
+
+
 class Program:
-    """A command that runs.  SIGTERM to this process is passed on to the command."""
+    """A command that runs.  At SIGTERM, SIGINT and SIGHUP, and when the process that started this one dies, the command
+    gets SIGTERM and two seconds to end.  Processes that it leaves behind, even in sessions of their own, are killed."""
 
     def __init__(self, words: list, environment: dict, without: list, log: str, reads_stderr: bool):
         """`environment` is added to that of this process, without the variables `without`.  The file `log` keeps all
@@ -47,21 +86,31 @@ class Program:
         self.log = log
         self._log = open(log, "wb", buffering=0) if log else None
         own = {name: value for name, value in os.environ.items() if name not in without}
-        self._process = subprocess.Popen(
-            words,
-            env={**own, **environment},
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT if reads_stderr else self._log,
-        )
-        signal.signal(signal.SIGTERM, lambda *_: self._process.terminate())
+        _prctl(_PR_SET_CHILD_SUBREAPER, 1)  # orphaned descendants of the command become children of this process
+        _prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
+        signal.pthread_sigmask(signal.SIG_BLOCK, _END_SIGNALS)  # until the program runs that they end
+        try:
+            self._process = subprocess.Popen(
+                words,
+                env={**own, **environment},
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT if reads_stderr else self._log,
+                preexec_fn=_lead_group,
+            )
+        except OSError as error:
+            raise Failure("exit", f"cannot start '{words[0]}': {error.strerror}") from error
+        signal.signal(signal.SIGALRM, lambda *_: self._process.kill())
+        for asked in _END_SIGNALS:
+            signal.signal(asked, lambda *_: self._ask_to_end())
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, _END_SIGNALS)
         self._began_ns = time.monotonic_ns()
 
     def lines(self):
         """Yields each line, or None after the lines that came together, with the nanoseconds from the start to its
         arrival.  Progress bars end lines with a carriage return."""
         rest = b""
-        while piece := os.read(self._process.stdout.fileno(), 1 << 16):
+        while piece := self._read():
             *lines, rest = re.split(rb"[\r\n]", rest + piece)
             for line in lines:
                 yield self._line(line)
@@ -69,6 +118,16 @@ class Program:
         if rest:
             yield self._line(rest)
             yield None, 0
+
+    def _read(self) -> bytes:
+        """Returns the next output; nothing at its end."""
+        output = self._process.stdout.fileno()
+        has_output = False
+        while not has_output:
+            if self._process.poll() is not None:
+                _kill_children()  # they keep the output open
+            has_output = bool(select.select([output], [], [], _LOOK_S)[0])
+        return os.read(output, 1 << 16)
 
     def _line(self, line: bytes) -> tuple:
         if self._log:
@@ -78,6 +137,7 @@ class Program:
     def failure(self) -> tuple | None:
         """Waits for the end.  Returns the status and how the program failed, None if it did not."""
         code = self._process.wait()
+        code = code if code >= 0 else _KILLED - code
         if code == 0:
             return None
         output = pathlib.Path(self.log).read_text(encoding="utf-8", errors="replace") if self.log else ""
@@ -86,6 +146,12 @@ class Program:
         return status, how, shown(failure_reason(output), _LONGEST_REASON)
 
     def end(self) -> None:
-        """Ends the program if it still runs."""
-        self._process.terminate()
+        """Ends the program if it still runs, and what it has left behind."""
+        self._ask_to_end()
         self._process.wait()
+        _kill_children()
+
+    def _ask_to_end(self) -> None:
+        if self._process.poll() is None:
+            os.killpg(self._process.pid, signal.SIGTERM)
+            signal.alarm(_GRACE_S)

@@ -35,7 +35,6 @@
 #include "paceline/cli/topology.h"
 #include "paceline/engines/c10d_store.h"
 #include "paceline/engines/failure.h"
-#include "paceline/launch/command_guard.h"
 #include "paceline/launch/host_agent.h"
 #include "paceline/rank/rank.h"
 
@@ -151,9 +150,6 @@ class Commands {
 };
 
 int dispatch(std::vector<std::string> arguments) {
-  if (arguments.size() > 1 && arguments.front() == launch::kCommandGuard) {
-    return launch::guard_command({arguments.begin() + 1, arguments.end()});
-  }
   CLI::App app("Measures and predicts distributed training.", "paceline");
   app.set_version_flag("--version", "paceline " PACELINE_VERSION);
   // The formatter is set before the commands are added, as they copy it.

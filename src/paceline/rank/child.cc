@@ -22,7 +22,7 @@ namespace paceline::rank {
 namespace {
 
 constexpr std::int64_t kIdleNs = 200'000'000;
-constexpr int kGraceMs = 5000;  // a command under a guard has two seconds of it
+constexpr int kGraceMs = 5000;  // an external program has two seconds of it
 
 // Returns a file in memory from which a child can read the text.
 Descriptor file_of(const std::string& text) {

@@ -13,12 +13,10 @@
 
 #include "paceline/base/clock.h"
 #include "paceline/base/error.h"
-#include "paceline/base/program_place.h"
 #include "paceline/base/python_package.h"
 #include "paceline/base/stream.h"
 #include "paceline/case/json.h"
 #include "paceline/case/outside.h"
-#include "paceline/launch/command_guard.h"
 #include "paceline/launch/heartbeat.h"
 #include "paceline/rank/child.h"
 #include "paceline/rank/outside_command.h"
@@ -92,9 +90,7 @@ class ExternalExecution {
       : context_(context), configuration_(configuration), options_(options) {}
 
   records::RunRecord run(const ExternalProcess& place) {
-    ExternalCommand command = outside_command(configuration_, place);
-    command.words.insert(command.words.begin(),
-                         {program_path().string(), std::string(launch::kCommandGuard)});
+    const ExternalCommand command = outside_command(configuration_, place);
     const records::Json job{{"configuration", cases::to_json(configuration_)},
                             {"rank", context_.world.self.rank},
                             {"words", command.words},
