@@ -151,28 +151,32 @@ records::RankSamples run_measured_steps(const MeasurementContext& window,
     begin();
     return {};
   }
-  if (c.data.empty() || plan::is_mapped(c.data)) {
-    return rank::measure(trainer, {.warmup = c.warmup,
-                                   .steps = c.steps,
-                                   .sync_each_step = c.sync_each_step,
-                                   .reads_data = !c.data.empty(),
-                                   .barrier = begin,
-                                   .progress = progress,
-                                   .interrupted = make_interruption_handler(window)});
+  const bool is_mapped = plan::is_mapped(c.data);
+  std::function<records::Evaluation()> evaluate;
+  if (!c.data.empty() && !is_mapped) {
+    evaluate = [&trainer, sent_before = trainer.ledger().total_bytes()] {
+      records::Evaluation evaluation =
+          trainer.trains() ? trainer.evaluate() : records::Evaluation{};
+      evaluation.sent_bytes = trainer.ledger().total_bytes() - sent_before;
+      return evaluation;
+    };
   }
-  const auto align = [&](int done) {
-    window.store.barrier(fmt::format("evaluated/{}", done), window.group.world);
+  const auto barrier = [&](int done) {
+    if (done == 0) {
+      begin();
+    } else {
+      window.store.barrier(fmt::format("evaluated/{}", done), window.group.world);
+    }
   };
-  return rank::train(
-      trainer,
-      {.warmup = c.warmup,
-       .steps = c.steps,
-       .evaluate_every = c.evaluate_every,
-       .begin = begin,
-       .align = align,
-       .evaluate = [&] { return trainer.trains() ? trainer.evaluate() : records::Evaluation{}; },
-       .sent_bytes = [&] { return trainer.ledger().total_bytes(); },
-       .progress = progress});
+  return rank::measure(trainer, {.warmup = c.warmup,
+                                 .steps = c.steps,
+                                 .sync_each_step = c.sync_each_step,
+                                 .reads_data = is_mapped,
+                                 .evaluate_every = c.evaluate_every,
+                                 .barrier = barrier,
+                                 .progress = progress,
+                                 .interrupted = make_interruption_handler(window),
+                                 .evaluate = std::move(evaluate)});
 }
 
 // Stores lookups, spans, memory and losses in `result` after the last measured step.

@@ -31,26 +31,38 @@ std::int64_t sum_of(const std::vector<std::int64_t>& times) {
   return std::accumulate(times.begin(), times.end(), std::int64_t{0});
 }
 
-void run_window(TimedJob& job, const WindowOptions& options, records::RankSamples& samples) {
-  if (options.barrier) {
-    options.barrier();
-  }
-  const int total = options.warmup + options.steps;
-  for (int done = 0; done < total; ++done) {
-    if (done == options.warmup) {
+// Adds the times of the measured steps since the last call to the samples.  Returns the time in
+// nanoseconds between the marks since then.
+std::int64_t add_step_times(TimedJob& job, records::RankSamples& samples) {
+  const std::vector<std::int64_t> times = times_between_marks(job);
+  const std::size_t measured = samples.phase_ns["forward"].size() - samples.step_ns.size();
+  samples.step_ns.insert(samples.step_ns.end(), times.end() - static_cast<std::ptrdiff_t>(measured),
+                         times.end());
+  return sum_of(times);
+}
+
+// Runs the steps from `first` to `end`.  Marks the beginning and the end of each measured step, and
+// of each warm-up step if there are evaluations.
+void run_steps(TimedJob& job, const WindowOptions& options, int first, int end,
+               records::RankSamples& samples) {
+  const bool evaluates = options.evaluate != nullptr;
+  for (int step = first; step < end; ++step) {
+    if (step == (evaluates ? first : options.warmup)) {
       job.mark();
     }
     const StepTimes times = job.step();
-    if (options.sync_each_step) {
+    if (options.sync_each_step || (evaluates && step + 1 == end)) {
       job.drain();
     }
     if (options.progress) {
-      options.progress(done + 1, total);
+      options.progress(step + 1, options.warmup + options.steps);
     }
-    if (done < options.warmup) {
+    if (evaluates || step >= options.warmup) {
+      job.mark();
+    }
+    if (step < options.warmup) {
       continue;
     }
-    job.mark();
     add_step_phases(times, samples);
     if (options.reads_data) {
       samples.phase_ns["data"].push_back(times.data_ns);
@@ -59,8 +71,30 @@ void run_window(TimedJob& job, const WindowOptions& options, records::RankSample
       samples.examples_of_step.push_back(times.examples);
     }
   }
-  job.drain();
-  job.mark();
+}
+
+void run_window(TimedJob& job, const WindowOptions& options, records::RankSamples& samples) {
+  const int total = options.warmup + options.steps;
+  std::int64_t trained_ns = 0;
+  for (int done = 0;;) {
+    if (options.evaluate) {
+      records::Evaluation& evaluation = samples.evaluations.emplace_back(options.evaluate());
+      evaluation.step = done;
+      evaluation.trained_ns = trained_ns;
+    }
+    if (done == total) {
+      return;
+    }
+    if (options.barrier) {
+      options.barrier(done);
+    }
+    const int end = options.evaluate ? std::min(done + options.evaluate_every, total) : total;
+    run_steps(job, options, done, end, samples);
+    done = end;
+    if (options.evaluate) {
+      trained_ns += add_step_times(job, samples);
+    }
+  }
 }
 
 // The number of steps at the start of each run that are not counted.  The ranks begin a run at
@@ -115,52 +149,29 @@ std::vector<std::int64_t> step_times(TimedJob& job, const BlockRun& run,
   return times;
 }
 
-// Trains from step `first` to `end`, and adds the steps after the warm-up to `samples`.  Returns
-// the time in nanoseconds that all of these steps took.
-std::int64_t train_until_evaluation(TimedJob& job, const TrainingOptions& options, int first,
-                                    int end, records::RankSamples& samples) {
-  const int total = options.warmup + options.steps;
-  std::vector<StepTimes> times;
-  job.mark();
-  for (int step = first; step < end; ++step) {
-    times.push_back(job.step());
-    if (step + 1 == end) {
-      job.drain();
-    }
-    job.mark();
-    if (options.progress) {
-      options.progress(step + 1, total);
-    }
-  }
-  const std::vector<std::int64_t> step_ns = times_between_marks(job);
-  PACELINE_CHECK_EQ(step_ns.size(), times.size());
-  for (std::size_t i = 0; i < times.size(); ++i) {
-    if (first + static_cast<int>(i) >= options.warmup) {
-      samples.step_ns.push_back(step_ns[i]);
-      samples.window_ns += step_ns[i];
-      add_step_phases(times[i], samples);
-    }
-  }
-  return sum_of(step_ns);
-}
-
 }  // namespace
 
 records::RankSamples measure(TimedJob& job, const WindowOptions& options) {
   records::RankSamples samples;
   try {
     run_window(job, options, samples);
+    if (options.evaluate) {
+      samples.flush_ns = 0;  // the flush is part of the last step
+    } else {
+      job.drain();
+      job.mark();
+      samples.step_ns = times_between_marks(job);
+      samples.flush_ns = samples.step_ns.back();
+      samples.step_ns.pop_back();
+    }
   } catch (...) {  // a request to stop is thrown as a type that is no std::exception
     if (options.interrupted) {
-      samples.step_ns = times_between_marks(job);
+      add_step_times(job, samples);
       samples.window_ns = sum_of(samples.step_ns);
       options.interrupted(std::move(samples));
     }
     throw;
   }
-  samples.step_ns = times_between_marks(job);
-  samples.flush_ns = samples.step_ns.back();
-  samples.step_ns.pop_back();
   PACELINE_CHECK_EQ(samples.step_ns.size(), static_cast<std::size_t>(options.steps));
   samples.window_ns = sum_of(samples.step_ns);
   return samples;
@@ -202,33 +213,6 @@ void measure_pairs(TimedJob& with, TimedJob* without, const PairOptions& options
   for (int pair = 0; without != nullptr && pair < options.layout.pairs; ++pair) {
     samples.pair_of_step.insert(samples.pair_of_step.end(),
                                 static_cast<std::size_t>(options.layout.block_steps), pair);
-  }
-}
-
-records::RankSamples train(TimedJob& job, const TrainingOptions& options) {
-  records::RankSamples samples;
-  const std::int64_t sent_before = options.sent_bytes();
-  const int total = options.warmup + options.steps;
-  std::int64_t trained_ns = 0;
-  int done = 0;
-  while (true) {
-    records::Evaluation evaluation = options.evaluate();
-    evaluation.step = done;
-    evaluation.trained_ns = trained_ns;
-    evaluation.sent_bytes = options.sent_bytes() - sent_before;
-    samples.evaluations.push_back(evaluation);
-    if (done == total) {
-      samples.flush_ns = 0;  // the flush is part of the last step
-      return samples;
-    }
-    if (done == 0) {
-      options.begin();
-    } else {
-      options.align(done);
-    }
-    const int end = std::min(done + options.evaluate_every, total);
-    trained_ns += train_until_evaluation(job, options, done, end, samples);
-    done = end;
   }
 }
 

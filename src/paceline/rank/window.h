@@ -7,8 +7,8 @@
 
 #include "paceline/records/run_record.h"
 
-// Functions that time the steps of a training job: consecutive steps after a warm-up, pairs of
-// blocks with and without communication, or steps between evaluations.
+// Functions that time the steps of a training job: consecutive steps after a warm-up, or pairs of
+// blocks with and without communication.
 
 namespace paceline::rank {
 
@@ -56,19 +56,27 @@ struct WindowOptions {
   int steps = 10;
   bool sync_each_step = false;
   bool reads_data = false;  // whether reading data is recorded as a phase
-  /// Called before the warm-up.  It is not called after the warm-up, because operations that the
-  /// last warm-up step leaves in flight belong to the first measured step.
-  std::function<void()> barrier{};
+  int evaluate_every = 50;  // number of steps between two evaluations
+  /// Called before the warm-up, and after each evaluation with the number of steps done; waits for
+  /// all ranks.  It is not called after the warm-up, because operations that the last warm-up step
+  /// leaves in flight belong to the first measured step.
+  std::function<void(int done)> barrier{};
   /// Called after every step with the number of steps done; may throw to stop.
   std::function<void(int done, int total)> progress{};
   /// Called with the samples of all complete steps before measure() throws: an error, or a request
   /// to stop, which ends the surviving ranks when another rank has failed.
   std::function<void(records::RankSamples)> interrupted{};
+  /// Called when no operation is in flight: before the first step, after every `evaluate_every`
+  /// steps, and after the last.  Null: there are no evaluations.
+  std::function<records::Evaluation()> evaluate{};
 };
 
 /// Runs warm-up and measured steps.  A step's time runs from the start of its forward pass to the
 /// start of the next step's.  So a schedule that crosses the step border is timed fairly: the first
 /// step inherits operations of the warm-up, and the last one leaves as many to the flush.
+///
+/// Evaluations are no part of a step.  Operations in flight before an evaluation are completed in
+/// the step before it, and count there; then the flush takes no time.
 records::RankSamples measure(TimedJob& job, const WindowOptions& options);
 
 /// How steps with and without communication alternate.  A pair is a block of `block_steps` steps
@@ -110,25 +118,5 @@ struct PairOptions {
 /// is null: it takes part only in the steps with communication, and has no samples.
 void measure_pairs(TimedJob& with, TimedJob* without, const PairOptions& options,
                    records::RankSamples& samples);
-
-struct TrainingOptions {
-  int warmup = 0;
-  int steps = 10;
-  int evaluate_every = 50;
-  /// `begin` is called before the first step, as the barrier of measure(), and `align` after each
-  /// later evaluation.  Both wait for all ranks.
-  std::function<void()> begin{};
-  std::function<void(int done)> align{};
-  /// Called between steps, when no operation is in flight.
-  std::function<records::Evaluation()> evaluate{};
-  std::function<std::int64_t()> sent_bytes{};  // returns the bytes that were sent since the start
-  /// Called after every step with the number of steps done; may throw to stop.
-  std::function<void(int done, int total)> progress{};
-};
-
-/// Trains, and evaluates before the first step, after every `evaluate_every` steps, and after the
-/// last.  Step times are those of measure(), without evaluations.  Operations in flight before an
-/// evaluation are completed in the step before it, and count there.
-records::RankSamples train(TimedJob& job, const TrainingOptions& options);
 
 }  // namespace paceline::rank
