@@ -74,30 +74,17 @@ engines::PeerWait Job::peers(at::Device device) {
 }
 
 rank::RankGroup Job::make_group(at::Device device) {
-  const engines::ChannelSpec spec =
-      engines::channel_spec(world(), fmt::format("group{}", groups_++), size(), interface_);
+  rank::RankGroup group{
+      engines::channel_spec(world(), fmt::format("group{}", groups_++), size(), interface_),
+      engine_.get(), peers(device)};
   engines::set_thread_device(device);
-  return {.name = spec.name,
-          .store = spec.store,
-          .engine = engine_.get(),
-          .rank = spec.rank,
-          .world = spec.world,
-          .device = device,
-          .interface = spec.interface,
-          .peers = peers(device)};
+  group.device = device;
+  return group;
 }
 
 engines::Channel& Job::channel(at::Device device) {
   if (channel_ == nullptr || channel_device_ != device) {
-    const rank::RankGroup group = make_group(device);
-    channel_ = engine_->connect({.name = group.name,
-                                 .store = group.store,
-                                 .rank = group.rank,
-                                 .world = group.world,
-                                 .timeout = group.peers.limit(),
-                                 .idle = group.peers.idle,
-                                 .interface = group.interface,
-                                 .device = device});
+    channel_ = engine_->connect(make_group(device).channel_named("all"));
     channel_device_ = device;
   }
   return *channel_;

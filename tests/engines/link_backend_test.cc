@@ -107,9 +107,12 @@ TEST(LinkBackend, BehindItValuesAreTheEnginesAndTimeIsTheLinks) {
     ranks.emplace_back([&, rank] {
       const auto link =
           std::make_shared<Link>(LinkSpec{.bytes_per_s = 1e6, .latency_ns = 1'000'000});
-      const auto engine = behind_link(make_engine("gloo"), link);
-      const auto channel = engine->connect(
-          {.name = "slow", .store = store, .rank = rank, .world = 2, .interface = "lo"});
+      const auto channel = make_engine("gloo")->connect({.name = "slow",
+                                                         .store = store,
+                                                         .rank = rank,
+                                                         .world = 2,
+                                                         .interface = "lo",
+                                                         .link = link});
       const at::Tensor tensor = at::full({12'500}, rank + 1.0);
       const auto began = std::chrono::steady_clock::now();
       channel->all_reduce(tensor, plan::Reduce::kSum)->wait();
@@ -139,9 +142,12 @@ std::pair<std::vector<LinkedOperation>, std::int64_t> all_reduces(const LinkSpec
   for (int rank = 0; rank < world; ++rank) {
     ranks.emplace_back([&, rank] {
       const auto link = std::make_shared<Link>(spec);
-      const auto engine = behind_link(make_engine("gloo"), link);
-      const auto channel = engine->connect(
-          {.name = "many", .store = store, .rank = rank, .world = world, .interface = "lo"});
+      const auto channel = make_engine("gloo")->connect({.name = "many",
+                                                         .store = store,
+                                                         .rank = rank,
+                                                         .world = world,
+                                                         .interface = "lo",
+                                                         .link = link});
       const std::int64_t began = steady_ns();
       std::vector<at::Tensor> tensors;
       std::vector<Channel::Work> works;
@@ -193,9 +199,12 @@ std::vector<std::vector<LinkedOperation>> messages_of_one(const LinkSpec& spec,
   for (int rank = 0; rank < 3; ++rank) {
     ranks.emplace_back([&, rank] {
       const auto link = std::make_shared<Link>(spec);
-      const auto engine = behind_link(make_engine("gloo"), link);
-      const auto channel = engine->connect(
-          {.name = "star", .store = store, .rank = rank, .world = 3, .interface = "lo"});
+      const auto channel = make_engine("gloo")->connect({.name = "star",
+                                                         .store = store,
+                                                         .rank = rank,
+                                                         .world = 3,
+                                                         .interface = "lo",
+                                                         .link = link});
       const at::Tensor values = at::full({elements}, rank + 1.0);
       const auto works = rank == 0 ? channel->exchange({{values, 1, 5}, {values, 2, 5}}, {})
                                    : channel->exchange({}, {{values, 0, 5}});

@@ -87,21 +87,14 @@ void train_as_rank(const engines::World& world, const std::vector<std::string>& 
   const auto engine = engines::make_engine("gloo");
   const testing::Training reference = testing::whole_batch(world.self.world);
   for (const std::string& schedule : schedules) {
-    const auto spec = engines::channel_spec(world, schedule, world.self.world, "");
-    Trainer trainer(testing::irregular_case(schedule),
-                    {.name = spec.name,
-                     .store = spec.store,
-                     .engine = engine.get(),
-                     .rank = spec.rank,
-                     .world = spec.world,
-                     .device = device_of_ranks(),
-                     .interface = spec.interface},
-                    testing::irregular_options());
+    RankGroup group{engines::channel_spec(world, schedule, world.self.world), engine.get()};
+    group.device = device_of_ranks();
+    Trainer trainer(testing::irregular_case(schedule), group, testing::irregular_options());
     const auto sent = testing::booked(trainer, testing::kSteps);
-    EXPECT_EQ(sent, testing::planned(trainer, spec.rank, testing::kSteps))
-        << schedule << ", rank " << spec.rank;
+    EXPECT_EQ(sent, testing::planned(trainer, group.rank, testing::kSteps))
+        << schedule << ", rank " << group.rank;
     EXPECT_LE(testing::distance(reference, testing::copies(trainer.network().parameters())), 1e-10)
-        << schedule << ", rank " << spec.rank;
+        << schedule << ", rank " << group.rank;
   }
 }
 

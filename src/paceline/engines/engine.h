@@ -118,8 +118,4 @@ inline std::unique_ptr<Engine> make_engine(std::string_view name) {
   return find_engine(name).make();
 }
 
-/// Returns `engine` with all its channels behind one emulated link; if `link` is null, the engine
-/// itself.
-std::unique_ptr<Engine> behind_link(std::unique_ptr<Engine> engine, std::shared_ptr<Link> link);
-
 }  // namespace paceline::engines

@@ -243,8 +243,9 @@ RankResult run_case(const engines::World& world, const cases::Case& configuratio
                     launch::PrefixStore& store, const CaseOptions& options) {
   reset_peak_memory();
   const std::shared_ptr<engines::Link> link = make_link(configuration);
-  const auto engine = engines::behind_link(engines::make_engine(configuration.engine), link);
+  const auto engine = engines::make_engine(configuration.engine);
   RankGroup group = make_rank_group(world, configuration, *engine, options.name, options.interface);
+  group.link = link;
   group.peers.idle = options.idle;
   group.peers.timeout = options.limits.timeout;
   group.before_connecting = [&, connections = 0]() mutable {

@@ -116,8 +116,9 @@ class EngineOperations final : public Workload {
     c.device = sweep_.device;
     c.link = sweep_.link;
     link_ = make_link(c);
-    engine_ = engines::behind_link(engines::make_engine(sweep_.engine), link_);
+    engine_ = engines::make_engine(sweep_.engine);
     group_ = make_rank_group(world_, c, *engine_, "comm", session_.job.settings.interface);
+    group_.link = link_;
     group_.peers.idle = [this] { session_.idle(); };
     group_.peers.timeout = timeout_;
     channel_ = rank::connect(group_, "all", world_.self.world);

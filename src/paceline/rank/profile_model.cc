@@ -35,11 +35,12 @@ std::optional<plan::Picoseconds> update_time(cases::Case c) {
   c.ranks = 1;
   c.accumulate = 1;
   const auto engine = engines::make_engine(plan::engine_for("cpu").name);
-  const RankGroup group{.name = "profile",
-                        .store = c10::make_intrusive<c10d::HashStore>(),
-                        .engine = engine.get(),
-                        .device = rank::device_of({}, c),
-                        .interface = "lo"};
+  RankGroup group;
+  group.name = "profile";
+  group.store = c10::make_intrusive<c10d::HashStore>();
+  group.engine = engine.get();
+  group.device = rank::device_of({}, c);
+  group.interface = "lo";
   Trainer trainer(c, group, {.dispatcher = {.record_spans = true}});
   std::map<plan::Step, double> by_step;
   const int steps = std::min(c.warmup, 2) + std::max(1, std::min(c.steps, 5));

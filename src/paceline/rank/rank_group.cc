@@ -22,23 +22,19 @@ at::Device device_of(const engines::World& world, const cases::Case& configurati
   return {at::kCUDA, static_cast<c10::DeviceIndex>(world.self.local_rank % devices)};
 }
 
-void start_engines(const std::vector<std::string>& names, std::chrono::milliseconds timeout,
-                   const std::function<void()>& idle) {
-  for (const std::string& name : names) {
-    engines::make_engine(name)->start(timeout, idle);
-  }
+engines::ChannelSpec RankGroup::channel_named(const std::string& channel) const {
+  auto spec = static_cast<const engines::ChannelSpec&>(*this);
+  spec.name += "/" + channel;
+  spec.timeout = peers.limit();
+  spec.idle = peers.idle;
+  return spec;
 }
 
 std::unique_ptr<engines::Channel> connect(const RankGroup& group, const std::string& name,
                                           int members) {
-  return group.engine->connect({.name = group.name + "/" + name,
-                                .store = group.store,
-                                .rank = group.rank,
-                                .world = members,
-                                .timeout = group.peers.limit(),
-                                .idle = group.peers.idle,
-                                .interface = group.interface,
-                                .device = group.device});
+  engines::ChannelSpec spec = group.channel_named(name);
+  spec.world = members;
+  return group.engine->connect(spec);
 }
 
 RankGroup make_rank_group(const engines::World& world, const cases::Case& configuration,
@@ -47,18 +43,11 @@ RankGroup make_rank_group(const engines::World& world, const cases::Case& config
   if (configuration.threads > 0) {
     at::set_num_threads(configuration.threads);
   }
-  const engines::ChannelSpec spec =
-      engines::channel_spec(world, name, configuration.ranks, interface);
-  const at::Device device = device_of(world, configuration);
-  engines::set_thread_device(device);
-  return {.name = name,
-          .store = spec.store,
-          .engine = &engine,
-          .rank = spec.rank,
-          .world = spec.world,
-          .device = device,
-          .interface = spec.interface,
-          .peers = {.device = device}};
+  RankGroup group{engines::channel_spec(world, name, configuration.ranks, interface), &engine};
+  group.device = device_of(world, configuration);
+  group.peers.device = group.device;
+  engines::set_thread_device(group.device);
+  return group;
 }
 
 }  // namespace paceline::rank

@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <chrono>
-#include <functional>
 #include <memory>
 #include <string>
-#include <vector>
 
 #include "paceline/case/case.h"
 #include "paceline/engines/world.h"
@@ -16,11 +13,6 @@ namespace paceline::rank {
 /// Returns this rank's device under `configuration`: cpu, or the CUDA device whose index is the
 /// local rank modulo the number of visible devices.
 at::Device device_of(const engines::World& world, const cases::Case& configuration);
-
-/// Starts the engines of these names.  Must be called on every rank of the job before the rank is
-/// bound to its cores.  `timeout` and `idle` are those of Engine::start.
-void start_engines(const std::vector<std::string>& names, std::chrono::milliseconds timeout,
-                   const std::function<void()>& idle);
 
 /// Connects ranks 0 .. members-1 of the group; `name` must be new in the group.  Collective.
 std::unique_ptr<engines::Channel> connect(const RankGroup& group, const std::string& name,

@@ -8,11 +8,11 @@
 
 #include "paceline/base/error.h"
 #include "paceline/base/exit_status.h"
+#include "paceline/engines/engine.h"
 #include "paceline/launch/signals.h"
 #include "paceline/rank/case_record.h"
 #include "paceline/rank/cores.h"
 #include "paceline/rank/environment.h"
-#include "paceline/rank/rank_group.h"
 #include "paceline/rank/workload.h"
 #include "paceline/records/environment.h"
 
@@ -77,7 +77,10 @@ void check_hosts(SessionContext& session) {
 // destroyed.
 std::unique_ptr<CorePin> set_up(SessionContext& session) {
   const cases::JobSpec& job = session.job;
-  start_engines(cases::engines_of(job), job.settings.timeout_ms(), [&] { session.idle(); });
+  // Engines start before the rank is bound to its cores, which their threads would inherit.
+  for (const std::string& engine : cases::engines_of(job)) {
+    engines::make_engine(engine)->start(job.settings.timeout_ms(), [&] { session.idle(); });
+  }
   const HostCores cores = host_cores(session.world, session.store);
   session.cores = cores.usable;
   session.environment = exchange_environment(session.world, session.store, session.cores);

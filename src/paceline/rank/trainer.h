@@ -10,8 +10,6 @@
 #include <utility>
 #include <vector>
 
-#include <torch/csrc/distributed/c10d/Store.hpp>
-
 #include "paceline/base/scheduling.h"
 #include "paceline/case/case.h"
 #include "paceline/engines/engine.h"
@@ -34,19 +32,18 @@
 
 namespace paceline::rank {
 
-/// The ranks that run a case together, and how they are connected.
-struct RankGroup {
-  std::string name;  // unique within the job; prefixes the store's keys
-  c10::intrusive_ptr<c10d::Store> store;
+/// The ranks that run a case together, and how they are connected: the channel of all these ranks,
+/// without its time limit.
+struct RankGroup : engines::ChannelSpec {
   engines::Engine* engine = nullptr;
-  int rank = 0;
-  int world = 1;
-  at::Device device{at::kCPU};
-  std::string interface;      // network interface; empty: the engine's choice
   engines::PeerWait peers{};  // how to wait outside of steps
   /// Called by every rank of the group before it connects, equally often on each rank; returns when
   /// all ranks have called it.  May be empty.
   std::function<void()> before_connecting{};
+
+  /// Returns the channel of all ranks of the group with the name `channel`, which must be new in
+  /// the group, and with the time limit of `peers`.
+  engines::ChannelSpec channel_named(const std::string& channel) const;
 };
 
 struct TrainerOptions {

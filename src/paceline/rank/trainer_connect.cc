@@ -6,7 +6,6 @@
 
 #include <ATen/CPUGeneratorImpl.h>
 #include <ATen/Parallel.h>
-#include <fmt/format.h>
 #include <torch/types.h>
 
 #include "paceline/base/process.h"
@@ -18,6 +17,7 @@
 #include "paceline/plan/plan_input.h"
 #include "paceline/plan/program.h"
 #include "paceline/rank/agreement.h"
+#include "paceline/rank/embedding_case.h"
 #include "paceline/rank/parameter_slices.h"
 #include "paceline/rank/trainer.h"
 
@@ -87,16 +87,13 @@ std::unique_ptr<engines::Channel> Trainer::connect_to(const plan::Communicator& 
   if (!me) {
     return nullptr;
   }
-  return engine.connect({.name = fmt::format("{}/{}", ranks_.name, group.name),
-                         .store = ranks_.store,
-                         .rank = static_cast<int>(*me),
-                         .world = static_cast<int>(group.members.size()),
-                         .members = group.members,
-                         .timeout = ranks_.peers.limit(),
-                         .idle = ranks_.peers.idle,
-                         .interface = ranks_.interface,
-                         .device = device,
-                         .largest_operation = largest_operation_});
+  engines::ChannelSpec spec = ranks_.channel_named(group.name);
+  spec.rank = static_cast<int>(*me);
+  spec.world = static_cast<int>(group.members.size());
+  spec.members = group.members;
+  spec.device = device;
+  spec.largest_operation = largest_operation_;
+  return engine.connect(spec);
 }
 
 // A pick, the number of the op to issue next, is a value on the host.  So its channel is one of the
