@@ -35,34 +35,30 @@ class FakeJob final : public TimedJob {
 
 TEST(Training, EvaluatesApartFromTheTimesOfSteps) {
   FakeJob job;
-  int begun = 0;
   std::vector<int> aligned, progress;
   const auto samples =
-      train(job, {.warmup = 1,
-                  .steps = 6,
-                  .evaluate_every = 3,
-                  .begin = [&] { ++begun; },
-                  .align = [&](int done) { aligned.push_back(done); },
-                  .evaluate =
-                      [&] {
-                        job.now += 100;
-                        return records::Evaluation{.loss = static_cast<double>(job.steps),
-                                                   .accuracy = {}};
-                      },
-                  .sent_bytes = [&] { return 7 + 5 * job.steps; },
-                  .progress = [&](int done, int) { progress.push_back(done); }});
-  EXPECT_EQ(begun, 1);
-  EXPECT_EQ(aligned, (std::vector<int>{3, 6}));
+      measure(job, {.warmup = 1,
+                    .steps = 6,
+                    .evaluate_every = 3,
+                    .barrier = [&](int done) { aligned.push_back(done); },
+                    .progress = [&](int done, int) { progress.push_back(done); },
+                    .evaluate =
+                        [&] {
+                          job.now += 100;
+                          return records::Evaluation{.loss = static_cast<double>(job.steps),
+                                                     .accuracy = {}};
+                        }});
+  EXPECT_EQ(aligned, (std::vector<int>{0, 3, 6}));
   EXPECT_EQ(progress, (std::vector<int>{1, 2, 3, 4, 5, 6, 7}));
   EXPECT_EQ(samples.step_ns, (std::vector<std::int64_t>{10, 13, 10, 10, 13, 13}));
   EXPECT_EQ(samples.window_ns, 69);
+  EXPECT_EQ(samples.flush_ns, 0);
   EXPECT_EQ(samples.phase_ns.at("forward").size(), 6u);
   ASSERT_EQ(samples.evaluations.size(), 4u);
   const std::vector<std::int64_t> steps{0, 3, 6, 7}, times{0, 33, 66, 79};
   for (std::size_t i = 0; i < steps.size(); ++i) {
     EXPECT_EQ(samples.evaluations[i].step, steps[i]);
     EXPECT_EQ(samples.evaluations[i].trained_ns, times[i]);
-    EXPECT_EQ(samples.evaluations[i].sent_bytes, 5 * steps[i]);
     EXPECT_EQ(samples.evaluations[i].loss, static_cast<double>(steps[i]));
   }
 }

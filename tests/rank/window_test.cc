@@ -88,28 +88,6 @@ TEST(Window, KeepsTheStepsThatEndedBeforeAWishToStop) {
   EXPECT_EQ(kept.step_ns, (std::vector<std::int64_t>{1020, 1030}));
 }
 
-TEST(Window, EvaluatesWithNothingInFlightAndOutsideOfTheSteps) {
-  MarkScribe job;
-  const auto samples = measure(job, {.warmup = 1,
-                                     .steps = 3,
-                                     .evaluate_every = 2,
-                                     .barrier = [&](int done) { job.log += std::to_string(done); },
-                                     .evaluate =
-                                         [&] {
-                                           job.log += 'e';
-                                           return records::Evaluation{};
-                                         }});
-  EXPECT_EQ(job.log, "e0msmsdme2msmsdme");
-  EXPECT_EQ(samples.step_ns, (std::vector<std::int64_t>{1020, 1030, 1040}));
-  EXPECT_EQ(samples.window_ns, 3090);
-  EXPECT_EQ(samples.flush_ns, 0);
-  std::vector<std::pair<int, std::int64_t>> evaluated;
-  for (const records::Evaluation& one : samples.evaluations) {
-    evaluated.emplace_back(one.step, one.trained_ns);
-  }
-  EXPECT_EQ(evaluated, (std::vector<std::pair<int, std::int64_t>>{{0, 0}, {2, 2030}, {4, 4100}}));
-}
-
 TEST(Window, SyncDrainsAfterEveryStep) {
   MarkScribe job;
   measure(job, {.warmup = 1, .steps = 2, .sync_each_step = true});

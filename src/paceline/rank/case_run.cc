@@ -152,8 +152,9 @@ records::RankSamples run_measured_steps(const MeasurementContext& window,
     return {};
   }
   const bool is_mapped = plan::is_mapped(c.data);
+  const bool evaluates = !c.data.empty() && !is_mapped;
   std::function<records::Evaluation()> evaluate;
-  if (!c.data.empty() && !is_mapped) {
+  if (evaluates) {
     evaluate = [&trainer, sent_before = trainer.ledger().total_bytes()] {
       records::Evaluation evaluation =
           trainer.trains() ? trainer.evaluate() : records::Evaluation{};
@@ -168,15 +169,18 @@ records::RankSamples run_measured_steps(const MeasurementContext& window,
       window.store.barrier(fmt::format("evaluated/{}", done), window.group.world);
     }
   };
-  return rank::measure(trainer, {.warmup = c.warmup,
-                                 .steps = c.steps,
-                                 .sync_each_step = c.sync_each_step,
-                                 .reads_data = is_mapped,
-                                 .evaluate_every = c.evaluate_every,
-                                 .barrier = barrier,
-                                 .progress = progress,
-                                 .interrupted = make_interruption_handler(window),
-                                 .evaluate = std::move(evaluate)});
+  return rank::measure(trainer,
+                       {.warmup = c.warmup,
+                        .steps = c.steps,
+                        .sync_each_step = c.sync_each_step,
+                        .reads_data = is_mapped,
+                        .evaluate_every = c.evaluate_every,
+                        .barrier = barrier,
+                        .progress = progress,
+                        // A report would take the last evaluation of a training that
+                        // was interrupted for that of its end.
+                        .interrupted = evaluates ? nullptr : make_interruption_handler(window),
+                        .evaluate = std::move(evaluate)});
 }
 
 // Stores lookups, spans, memory and losses in `result` after the last measured step.
