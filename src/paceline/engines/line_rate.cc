@@ -15,6 +15,7 @@
 #include "paceline/base/descriptor.h"
 #include "paceline/base/error.h"
 #include "paceline/base/stream.h"
+#include "paceline/launch/listener.h"
 #include "paceline/launch/network_interface.h"
 
 namespace paceline::engines {
@@ -102,23 +103,15 @@ double received_bytes_per_s(int fd, milliseconds timeout) {
 
 double served_bytes_per_s(launch::PrefixStore& store, const std::string& key,
                           const std::string& interface, milliseconds timeout) {
-  const Descriptor listener = opened(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  sockaddr_in own{};
-  own.sin_family = AF_INET;
   const std::string address = launch::interface_address(interface);
   if (address.empty()) {
     throw WorldError(
         fmt::format("measuring the line rate: interface '{}' has no IPv4 address", interface));
   }
-  inet_pton(AF_INET, address.c_str(), &own.sin_addr);
-  socklen_t length = sizeof own;
-  auto* generic = reinterpret_cast<sockaddr*>(&own);
-  if (bind(listener.number(), generic, length) != 0 || listen(listener.number(), 1) != 0 ||
-      getsockname(listener.number(), generic, &length) != 0) {
-    reject("listen");
-  }
-  store.set(key, fmt::format("{}:{}", address, ntohs(own.sin_port)));
-  const Descriptor stream = opened(accept_within(listener.number(), timeout));
+  const launch::Listener listener = launch::listen_at(address, 0).value();
+  const Descriptor socket(listener.fd);
+  store.set(key, fmt::format("{}:{}", address, listener.port));
+  const Descriptor stream = opened(accept_within(socket.number(), timeout));
   return received_bytes_per_s(stream.number(), timeout);
 }
 

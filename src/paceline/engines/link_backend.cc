@@ -11,41 +11,15 @@
 
 #include <ATen/Functions.h>
 #include <ATen/core/ivalue.h>
-#include <ATen/core/jit_type.h>
 #include <fmt/format.h>
 
 #include "paceline/base/hash.h"
-#include "paceline/engines/engine.h"
+#include "paceline/engines/future_work.h"
 #include "paceline/engines/link.h"
 #include "paceline/plan/wire_bytes.h"
 
 namespace paceline::engines {
 namespace {
-
-/// The work that the caller of an operation gets; it completes when the emulated link says so.
-class DelayedWork final : public c10d::Work {
- public:
-  explicit DelayedWork(std::vector<at::Tensor> outputs)
-      : outputs_(std::move(outputs)),
-        future_(c10::make_intrusive<c10::ivalue::Future>(
-            c10::ListType::create(c10::TensorType::get()))) {}
-
-  void end(const std::exception_ptr& error) {
-    finish(error);
-    if (error != nullptr) {
-      future_->setError(error);
-    } else {
-      future_->markCompleted(c10::IValue(outputs_));
-    }
-  }
-
-  std::vector<at::Tensor> result() override { return outputs_; }
-  c10::intrusive_ptr<c10::ivalue::Future> getFuture() override { return future_; }
-
- private:
-  std::vector<at::Tensor> outputs_;
-  c10::intrusive_ptr<c10::ivalue::Future> future_;
-};
 
 /// Returns a number that identifies the monotonic clock: ranks with equal numbers share one clock.
 std::int64_t monotonic_clock_id() {
@@ -94,7 +68,7 @@ void apply_stamp(const at::Tensor& tensor, std::int64_t now_ns, Link::IncomingMe
 
 /// Completes `held` when the last of `works`, which must have futures, completes.
 void end_with_all(const std::vector<c10::intrusive_ptr<c10d::Work>>& works,
-                  const c10::intrusive_ptr<DelayedWork>& held) {
+                  const c10::intrusive_ptr<FutureWork>& held) {
   struct Left {
     std::atomic<std::size_t> works{0};
     std::atomic<bool> failed{false};
@@ -160,7 +134,7 @@ LinkedOperationKey LinkBackend::name_of(const Operation& message) {
 }
 
 LinkBackend::Work LinkBackend::delay_by_link(const Operation& operation, const Issue& issue) {
-  auto held = c10::make_intrusive<DelayedWork>(operation.outputs);
+  auto held = c10::make_intrusive<FutureWork>(operation.outputs);
   const Link::Ticket ticket = link_->start(
       plan::wire_bytes(operation.pattern, operation.payload_bytes(), getSize()),
       latency_count(operation.pattern, getSize()),
@@ -180,7 +154,7 @@ LinkBackend::Work LinkBackend::delay_by_link(const Operation& operation, const I
 }
 
 LinkBackend::Work LinkBackend::delay_send(const Operation& message) {
-  auto held = c10::make_intrusive<DelayedWork>(message.outputs);
+  auto held = c10::make_intrusive<FutureWork>(message.outputs);
   const std::int64_t sent_ns = link_->now();
   const Link::Ticket ticket = link_->start(
       message.payload_bytes(),
@@ -230,13 +204,13 @@ void LinkBackend::issue(Send& send, std::int64_t link_end_ns) {
 LinkBackend::Work LinkBackend::endCoalescing() {
   grouping_ = false;
   issue_all(std::exchange(sends_, {}));
-  auto held = c10::make_intrusive<DelayedWork>(std::vector<at::Tensor>());
+  auto held = c10::make_intrusive<FutureWork>(std::vector<at::Tensor>());
   end_with_all(std::exchange(works_, {}), held);
   return held;
 }
 
 LinkBackend::Work LinkBackend::delay_receive(const Operation& message, const Issue& issue) {
-  auto held = c10::make_intrusive<DelayedWork>(message.outputs);
+  auto held = c10::make_intrusive<FutureWork>(message.outputs);
   std::vector<at::Tensor> stamp{stamp_tensor_of({.bytes = message.payload_bytes()})};
   const Link::IncomingMessage arrival{.name = name_of(message),
                                       .bytes = message.payload_bytes(),

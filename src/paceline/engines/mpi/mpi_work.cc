@@ -1,18 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "paceline/engines/mpi/mpi_work.h"
 
-#include <chrono>
-#include <utility>
+#include <exception>
 
 namespace paceline::engines::mpi {
-
-MpiWork::MpiWork(c10d::OpType type, std::vector<at::Tensor> outputs, Progress& progress)
-    : c10d::Work(-1, type),
-      outputs_(std::move(outputs)),
-      progress_(progress),
-      future_(
-          c10::make_intrusive<c10::ivalue::Future>(c10::ListType::create(c10::TensorType::get()))) {
-}
 
 bool MpiWork::wait(std::chrono::milliseconds timeout) {
   const auto begun = std::chrono::steady_clock::now();
@@ -30,15 +21,6 @@ bool MpiWork::wait(std::chrono::milliseconds timeout) {
     std::rethrow_exception(error);
   }
   return true;
-}
-
-void MpiWork::end(const std::exception_ptr& error) {
-  finish(error);
-  if (error) {
-    future_->setError(error);
-  } else {
-    future_->markCompleted(c10::IValue(outputs_));
-  }
 }
 
 }  // namespace paceline::engines::mpi
