@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <optional>
 #include <utility>
 
 #include <fmt/format.h>
@@ -14,7 +13,6 @@
 #include "paceline/base/text.h"
 #include "paceline/engines/engine.h"
 #include "paceline/engines/peer_wait.h"
-#include "paceline/plan/wire_bytes.h"
 #include "paceline/runtime/torch_device.h"
 
 namespace paceline::rank {
@@ -38,17 +36,6 @@ at::ScalarType type_of(std::string_view name) {
     }
   }
   throw UsageError("--dtype: " + unknown_name_message("number type", name, comm_dtypes()));
-}
-
-// Returns the pattern of a collective, or nothing for messages.
-std::optional<Pattern> pattern_of(std::string_view operation) {
-  for (const Pattern pattern : plan::kPatterns) {
-    if (plan::name_of(pattern) == operation) {
-      return pattern;
-    }
-  }
-  PACELINE_CHECK(operation == plan::kMessageOperation);
-  return std::nullopt;
 }
 
 // Returns a number m such that the sum of `world` integers below m is exact in the type.
@@ -181,6 +168,16 @@ std::vector<std::string> comm_dtypes() {
     names.emplace_back(name);
   }
   return names;
+}
+
+std::optional<Pattern> pattern_of(std::string_view operation) {
+  for (const Pattern pattern : plan::kPatterns) {
+    if (plan::name_of(pattern) == operation) {
+      return pattern;
+    }
+  }
+  PACELINE_CHECK(operation == plan::kMessageOperation);
+  return std::nullopt;
 }
 
 std::int64_t element_bytes(std::string_view dtype) {

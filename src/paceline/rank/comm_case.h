@@ -3,11 +3,13 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "paceline/engines/link.h"
+#include "paceline/plan/wire_bytes.h"
 
 namespace paceline::engines {
 class Channel;
@@ -18,6 +20,9 @@ namespace paceline::rank {
 
 /// Returns the element types that can be measured: fp32, fp64, ...
 std::vector<std::string> comm_dtypes();
+
+/// Returns the pattern of one of plan::kOperations that is a collective; nothing for messages.
+std::optional<plan::Pattern> pattern_of(std::string_view operation);
 
 /// Returns the bytes of one element.  Throws UsageError for a type that cannot be measured.
 std::int64_t element_bytes(std::string_view dtype);

@@ -9,7 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "paceline/cluster/link_spec.h"
-#include "paceline/plan/wire_bytes.h"
+#include "paceline/rank/comm_case.h"
 
 namespace paceline::engines {
 
@@ -100,12 +100,8 @@ records::LinkCheck check_link(const std::vector<std::vector<engines::LinkedOpera
 
 bool matches_link_duration(const records::CommRecord& record) {
   const cluster::LinkSpec link = cluster::parse_link("--link", record.link);
-  int latencies = 1;  // number of latencies in the operation; a message has one
-  for (const plan::Pattern pattern : plan::kPatterns) {
-    if (plan::name_of(pattern) == record.operation) {
-      latencies = cluster::latency_count(pattern, record.ranks);
-    }
-  }
+  const auto pattern = pattern_of(record.operation);
+  const int latencies = pattern ? cluster::latency_count(*pattern, record.ranks) : 1;
   const double modelled_ns = static_cast<double>(latencies * link.latency_ns) +
                              static_cast<double>(record.wire_bytes) * 1e9 / link.bytes_per_s;
   return record.median_ns() <= (1 + records::LinkCheck::kMaxOverdueFraction) * modelled_ns;
