@@ -88,11 +88,12 @@ class WithoutKernels final : public plan::Planner {
 };
 
 rank::RankGroup group_of(engines::Engine& engine, int world, const std::string& name) {
-  return {.name = name,
-          .store = c10::make_intrusive<c10d::HashStore>(),
-          .engine = &engine,
-          .world = world,
-          .interface = ""};
+  rank::RankGroup group;
+  group.name = name;
+  group.store = c10::make_intrusive<c10d::HashStore>();
+  group.engine = &engine;
+  group.world = world;
+  return group;
 }
 
 /// Median time of one step's bookkeeping, in ns.

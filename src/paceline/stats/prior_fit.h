@@ -7,7 +7,7 @@
 namespace paceline::stats {
 
 /// A model of measurements as a function of its unknowns.  Returns (computed - measured) of each
-// the fitted values of the unknowns
+/// measurement, divided by the standard deviation of its error.
 using Residuals = std::function<std::vector<double>(const std::vector<double>& unknowns)>;
 
 struct PriorFit {
