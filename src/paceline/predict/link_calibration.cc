@@ -34,8 +34,7 @@ using cluster::LinkScope;
 // before anything is measured; and of a measured time around the model.
 constexpr double kGivenRateDeviation = 0.35, kUnknownRateDeviation = 1.5;
 constexpr double kOfALatency = 1, kOfATime = 0.1;
-/// A constant counts as determined if its standard deviation after the fit is at most this share of
-/// that before it.
+/// A constant is determined if the fit reduces its standard deviation to at most this share.
 constexpr double kMaxRemainingDeviation = 0.5;
 constexpr double kMicroseconds = 1e-6;
 
@@ -66,8 +65,7 @@ plan::Picoseconds at_most_1_s(double seconds) {
   return plan::picoseconds_of(std::min(1.0, seconds));
 }
 
-/// Returns the lowest link rate in bytes/s at which the collective can take its measured time, by
-/// the algorithm that moves the fewest bytes over the link.
+/// Returns the lowest link rate, in bytes/s, at which any algorithm takes the measured time.
 double least_rate(const LinkToCalibrate& of, const MeasuredTime& time, cluster::Cluster cluster) {
   constexpr double kSlow = 1e6;  // bytes/s; so slow that the other link's rate does not matter
   fitted_link(of.scope, cluster).bytes_per_s = kSlow;
@@ -237,8 +235,7 @@ class LinkModelFit {
     return std::max(kept_[k].before * std::exp(logarithm), kept_[k].least);
   }
 
-  /// Returns the standard deviation of constant `k` after the fit, as a share of that before the
-  /// fit.
+  /// Returns the share of constant `k`'s prior standard deviation that is left after the fit.
   double remaining_deviation_ratio(std::size_t k) const {
     return std::sqrt(fit_.covariance[k][k]) / kept_[k].prior;
   }

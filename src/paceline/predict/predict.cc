@@ -66,8 +66,7 @@ plan::Step whole_periods(plan::Step steps, plan::Step period) {
   return (steps + period - 1) / period * period;
 }
 
-/// Returns the case configuration of the record, without the fields that follow from the compiled
-/// job.
+/// Returns the record's configuration without the fields that follow from the compiled job.
 cases::Case case_of(const PredictRequest& request, const std::string& strategy,
                     const EngineCosts& engine) {
   cases::Case configuration;
@@ -160,8 +159,7 @@ SimulatedJob simulate_until_steady(const PredictRequest& request,
   }
 }
 
-// Throws the errors that a run would throw on an engine that needs the same order of issue on all
-// ranks.
+// Throws the errors of a run on an engine that needs one order of issue on all ranks.
 void check_order(const strategies::StrategySpec& strategy, const plan::PlanInput& input,
                  const std::string& engine) {
   if (strategy.exchange.row != nullptr && strategy.exchange.row->late) {
