@@ -44,8 +44,9 @@ TEST_F(Program, AGraphThatNeverMixesIsRejected) {
   const std::string why =
       "'neighbor-allreduce' averages, but values only go round over 'edges:swap.txt'";
   const std::string strategy = " --strategy neighbor-allreduce:topology=edges:swap.txt";
-  for (const std::string& command : {"run --model mlp --ranks 2 --steps 1" + strategy,
-                                     "predict resnet50 --cluster two.toml --ranks 2" + strategy}) {
+  for (const std::string& command :
+       {"run --model mlp --ranks 2 --steps 1" + strategy,
+        "predict resnet50 --device-rate 100 --cluster two.toml --ranks 2" + strategy}) {
     const Outcome outcome = run(command);
     EXPECT_NE(outcome.exit_code, 0) << command;
     EXPECT_NE(outcome.err.find(why), std::string::npos) << outcome.err;

@@ -89,7 +89,8 @@ class Wheel(unittest.TestCase):
         self.assertRegex(run(self.command, "list", "experiments", cwd=self.folder), r"(?m)^ *quick ")
         for name in ("quick", "survey", "same_prices", "frameworks"):
             run(self.command, "run", name, "--dry-run", cwd=self.folder)
-        run(self.command, "predict", "resnet50", "--cluster", "2x2-10gbe", "--ranks", "4", cwd=self.folder)
+        job = ("resnet50", "--cluster", "2x2-10gbe", "--ranks", "4", "--device-rate", "100")
+        run(self.command, "predict", *job, cwd=self.folder)
         self.assertIn("pip install 'paceline[adapters-jax]'", run(self.command, "list", "frameworks"))
         code = "import paceline; print(paceline.__file__, paceline.__version__)"
         self.assertIn(str(self.site), run(self.environment / "bin" / "python", "-c", code))

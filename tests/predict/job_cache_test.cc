@@ -21,6 +21,7 @@ TEST(JobCache, SharesAJobAmongPrices) {
   const Prediction first = predict(asked);
   asked.engine = "gloo";
   asked.batch_size = 7;
+  asked.samples_per_s = 250;
   const Prediction second = predict(asked);
   EXPECT_EQ(first.job, second.job);
   EXPECT_NE(first.times.step, second.times.step);

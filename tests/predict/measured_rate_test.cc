@@ -223,11 +223,13 @@ TEST(Predict, GradientsOfEightBitsAreAQuarterAsLongAndNoFasterToCompute) {
 TEST(Predict, ComputingInEightBitsNeedsARate) {
   PredictRequest job = request("bsp", 4);
   job.network.model.dtype = plan::DType::kF8;
-  EXPECT_EQ(message_of(job),
-            "--dtype fp8: nothing says how fast the device computes then; give --device-rate, "
-            "a profile, or fp8_flops of the cluster file's device")
+  EXPECT_EQ(
+      message_of(job),
+      "--dtype fp8: nothing says how fast the device computes; give --device-rate, a profile, "
+      "or fp8_flops and memory_bandwidth of the cluster file's device")
       << "the throughput of the cluster file is not of 8 bits";
   job.cluster.device.fp8_flops_per_s = *job.cluster.device.flops_per_s;
+  job.cluster.device.memory_bytes_per_s = 616e9;
   EXPECT_EQ(message_of(job), "no error");
 }
 

@@ -150,6 +150,7 @@ latency = "20us"
 [device]
 name = "2080 Ti"
 flops = "13.4TFLOP/s"
+memory_bandwidth = "616GB/s"
 )",
                                               bytes_per_s),
                                   "schedules");
@@ -164,6 +165,7 @@ flops = "13.4TFLOP/s"
   request.profile = any.costs.profile;
   request.cluster = cluster(static_cast<double>(any.job->wire_bytes) /
                             (wire_over_compute * plan::seconds_of(any.bound.compute)));
+  request.cluster.device.memory_bytes_per_s.reset();  // updates are free
   return request;
 }
 

@@ -64,10 +64,17 @@ TEST(Predict, SaysWhereTablesShowALongerStep) {
 TEST(Predict, SaysWhatRestsOnNoMeasurement) {
   PredictRequest asked = request("bsp", 2);
   asked.network = plan::network_shape("vgg16");
+  const std::string unknown =
+      "nothing says how fast the device computes; give --device-rate, a profile, or flops and "
+      "memory_bandwidth of the cluster file's device";
+  EXPECT_EQ(message_of(asked), unknown);
+  asked.cluster.device.memory_bytes_per_s = 616e9;
   const Prediction prediction = predict(asked);
   ASSERT_EQ(prediction.record.warnings.size(), 1u);
   EXPECT_EQ(prediction.record.warnings[0].code, "no-throughput");
   EXPECT_EQ(prediction.record.configuration.batch_size, 32);
+  asked.cluster.device.flops_per_s.reset();
+  EXPECT_EQ(message_of(asked), unknown);
 }
 
 TEST(Predict, SaysWhereCostsAreTakenBeyondTheirFit) {

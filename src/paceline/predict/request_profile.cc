@@ -49,6 +49,20 @@ plan::Picoseconds model_work_of(const PredictRequest& request, double samples_pe
   return (step - update) / of.count;
 }
 
+/// Throws UsageError if the device lacks a rate on which layer times depend that no measurement
+/// scales.
+void check_rates(const cluster::ClusterDevice& device, plan::DType dtype) {
+  const bool in_8_bits = dtype == plan::DType::kF8;
+  const bool has_flops =
+      in_8_bits ? device.fp8_flops_per_s.has_value() : device.flops_per_s.has_value();
+  if (!has_flops || !device.memory_bytes_per_s) {
+    throw UsageError(fmt::format(
+        "{}nothing says how fast the device computes; give --device-rate, a profile, or {} and "
+        "memory_bandwidth of the cluster file's device",
+        in_8_bits ? "--dtype fp8: " : "", in_8_bits ? "fp8_flops" : "flops"));
+  }
+}
+
 }  // namespace
 
 const cluster::DeviceThroughput* throughput_of(const PredictRequest& request) {
@@ -94,12 +108,7 @@ plan::LayerProfile profile_of(const PredictRequest& request, int batch_size, dou
   if (rate) {
     return profile_scaled_to(std::move(profile), model_work_of(request, *rate, of, update_s));
   }
-  if (dtype == plan::DType::kF8 && !request.cluster.device.fp8_flops_per_s) {
-    throw UsageError(
-        "--dtype fp8: nothing says how fast the device computes then; give --device-rate, a "
-        "profile, "
-        "or fp8_flops of the cluster file's device");
-  }
+  check_rates(request.cluster.device, dtype);
   warnings.push_back(
       {.code = "no-throughput",
        .seen = fmt::format("no throughput of {} at batch size {} is known",

@@ -18,7 +18,8 @@ bool has_measured_times(const PredictRequest& request);
 
 /// Returns the layer times: the request's profile, or a roofline over the network's layers.  If a
 /// throughput of one device is known, they are scaled to its step less `update_s` seconds.  Warns
-/// if they rest on no measurement.  Throws UsageError for a rate that no step can have.
+/// if they rest on no measurement.  Throws UsageError for a rate that no step can have, and if
+/// neither a measurement nor the device's data sheet says how fast the device computes.
 plan::LayerProfile profile_of(const PredictRequest& request, int batch_size, double update_s,
                               std::vector<records::Warning>& warnings);
 

@@ -41,8 +41,8 @@ plan::LayerProfile profile_scaled_to(plan::LayerProfile profile, plan::Picosecon
                                      plan::Picoseconds backward);
 
 /// Returns the rates that programs achieve on the device for numbers of type `dtype`.  Rates that
-/// the device does not give keep their defaults.  If it gives no 8-bit rate, that of the usual
-/// precision is used.
+/// the device does not give keep their defaults, by which only proportions between layer times can
+/// be told.  If it gives no 8-bit rate, that of the usual precision is used.
 RooflineOptions roofline_of(const cluster::ClusterDevice& device, const RooflineCosts& costs,
                             plan::DType dtype);
 
