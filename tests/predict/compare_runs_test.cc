@@ -83,6 +83,22 @@ TEST(CompareRuns, SaysWhatIsNotPredicted) {
   EXPECT_EQ(comparison.conclusion, "no valid comparison");
 }
 
+TEST(CompareRuns, StepsWithoutCommunicationAreTheComputeTime) {
+  cluster::Cluster bare = eight_hosts();
+  bare.device = {};
+  records::RunRecord alone = run("none", 1);
+  const auto compared = [&] { return compare_runs(std::vector{alone}, bare)->cases.at(0); };
+  EXPECT_EQ(compared().predicted_s, std::nullopt);
+  EXPECT_TRUE(compared().note.starts_with("not predicted: nothing says how fast the device"))
+      << compared().note;
+  alone.wire.measured_per_step = 0;
+  EXPECT_NEAR(compared().predicted_s.value(), 1, 1e-9);
+  EXPECT_EQ(compared().note, "compute as measured without communication");
+  alone.wire.measured_per_step = 1;
+  alone.ranks[0].compute_only_step_ns = {500'000'000};
+  EXPECT_LT(compared().predicted_s.value(), 1);
+}
+
 TEST(CompareRuns, SaysWhichOperationsWereSlowerThanTheLink) {
   records::RunRecord late = run("bsp", 1);
   late.link_check.emplace();

@@ -33,6 +33,8 @@ struct MeasuredCase {
   std::vector<double> examples;           // of each step, if the numbers differ between steps
   std::vector<double> coding;             // s per step, one entry per repetition
   std::int64_t operations = 0, late = 0;  // late: slower than the link
+  // Whether the steps have no transfers and no coding, so that they are the compute time.
+  bool computes_only = false;
   // Whether the engine was as fast as the link, records::LinkCheck::valid().
   bool link_kept_up = true;
 };
@@ -97,11 +99,13 @@ ComparedCase compared(const MeasuredCase& it, const std::optional<cluster::Clust
   std::vector<std::string> notes;
   try {
     PredictRequest request = request_of_case(it.configuration, cluster);
-    if (!has_measured_times(request) && !it.compute_only.empty()) {
+    const std::vector<double>& compute =
+        it.compute_only.empty() && it.computes_only ? it.steps : it.compute_only;
+    if (!has_measured_times(request) && !compute.empty()) {
       const double samples =
           it.examples.empty() ? it.configuration.batch_size : stats::mean(it.examples);
       request.batch_size = static_cast<int>(std::lround(samples));
-      request.samples_per_s = request.batch_size / stats::median(it.compute_only);
+      request.samples_per_s = request.batch_size / stats::median(compute);
       notes.emplace_back("compute as measured without communication");
     }
     const double coding_s = it.coding.empty() ? 0 : stats::mean(it.coding);
@@ -144,6 +148,7 @@ std::vector<MeasuredCase> cases_of(std::span<const RunRecord> records,
     if (known == cases.end()) {
       cases.emplace_back().configuration = c;
       known = std::prev(cases.end());
+      known->computes_only = record.wire.measured_per_step == 0 && !record.coding;
     }
     const auto alone = records::slowest_compute_only_step_s(record);
     known->steps.insert(known->steps.end(), steps.begin(), steps.end());
