@@ -38,6 +38,14 @@ TEST_F(Predict, RejectsInOneSentence) {
                   "paceline: unknown strategy part 'nosuch'");
 }
 
+TEST_F(Predict, OpensTheRecordFileBeforeItPredicts) {
+  write("operations.jsonl", "{\"kind\":\"comm\"}\n");
+  expect_rejected("predict resnet50 " + kCluster + " --records operations.jsonl",
+                  "paceline: --records operations.jsonl: holds other records than those of runs");
+  EXPECT_EQ(run("predict resnet50 " + kCluster + " --ranks 33 --records new.jsonl").exit_code, 2);
+  EXPECT_FALSE(fs::exists(folder_ / "new.jsonl"));
+}
+
 TEST_F(Predict, KnowsTheLayersOfWhatRunTrains) {
   for (const std::string model : {"resnet18", "lenet", "mlp"}) {
     const Outcome outcome = run("predict " + model + " " + kCluster);

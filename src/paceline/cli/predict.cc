@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
+#include <optional>
 #include <utility>
 
 #include <CLI/CLI.hpp>
@@ -18,7 +19,9 @@
 #include "paceline/case/raw_settings.h"
 #include "paceline/cli/argument_checks.h"
 #include "paceline/cli/predict_requests.h"
+#include "paceline/front/record_target.h"
 #include "paceline/predict/case_request.h"
+#include "paceline/records/json.h"
 #include "paceline/records/store.h"
 #include "paceline/records/trace.h"
 #include "paceline/report/cases.h"
@@ -277,6 +280,10 @@ int PredictCommand::run() const {
     inputs.push_back({"--measured", file});
   }
   check_outputs({{"--records", records_}, {"--trace", trace_}}, inputs);
+  std::optional<front::RecordTarget> target;
+  if (!records_.empty()) {
+    target.emplace(records_, "predict", records::RecordKind::kRuns);
+  }
   const std::vector<PredictionText> texts = predictions(nullptr);
   std::vector<records::RunRecord> records;
   for (const PredictionText& it : texts) {
@@ -292,10 +299,9 @@ int PredictCommand::run() const {
     records::write_trace_file(trace_, traced.spans, {.ranks = traced.rank_names});
     fmt::print(stderr, "trace: {}\n", trace_);
   }
-  if (!records_.empty()) {
-    records::RecordWriter writer(records_);
+  if (target) {
     for (const records::RunRecord& record : records) {
-      writer.append(record);
+      target->append(records::to_line(record));
     }
     fmt::print(stderr, "records: {}\n", records_);
   }
