@@ -55,12 +55,24 @@ TEST_F(CalibrateInputs, RejectsWhatNothingFollowsFrom) {
   EXPECT_FALSE(fs::exists(folder_ / "mine.toml"));
 }
 
+/// The output of nvidia-smi topo -m on a host of `devices` GPUs, of which the first is near the one
+/// network card.
+std::string topology(int devices) {
+  std::string header, rows, card = "NIC0";
+  for (int row = 0; row < devices; ++row) {
+    header += fmt::format("\tGPU{}", row);
+    rows += fmt::format("GPU{}", row);
+    for (int column = 0; column < devices; ++column) {
+      rows += column == row ? "\t X " : "\tNV12";
+    }
+    rows += row == 0 ? "\tPIX\t0-31\n" : "\tSYS\t0-31\n";
+    card += row == 0 ? "\tPIX" : "\tSYS";
+  }
+  return header + "\tNIC0\tCPU Affinity\n" + rows + card + "\t X \t\n";
+}
+
 TEST_F(CalibrateInputs, TakesHostsAndDevicesFromFilesWithoutTimes) {
-  write("topo.txt",
-        "\tGPU0\tGPU1\tNIC0\tCPU Affinity\n"
-        "GPU0\t X \tNV12\tPIX\t0-31\n"
-        "GPU1\tNV12\t X \tSYS\t0-31\n"
-        "NIC0\tPIX\tSYS\t X \t\n");
+  write("topo.txt", topology(8));
   const std::string two_nodes =
       "HOME=/root\nSLURM_NODELIST=gpu-[001-002]\nSLURM_TASKS_PER_NODE=8(x2)\n";
   write("env.txt", two_nodes);
@@ -85,6 +97,20 @@ TEST_F(CalibrateInputs, TakesHostsAndDevicesFromFilesWithoutTimes) {
   write("env.txt", "SLURM_NODELIST=a\n");
   expect_rejected("calibrate nccl.txt env.txt -o mine.toml",
                   "paceline: env.txt: says no ranks a host: ");
+}
+
+TEST_F(CalibrateInputs, RejectsMoreRanksOnAHostThanItIsSaidToHave) {
+  write("nccl.txt", text_of(sixteen_a100()));
+  write("env.txt", "SLURM_NODELIST=gpu-[001-004]\nSLURM_TASKS_PER_NODE=4(x4)\n");
+  write("topo.txt", topology(4));
+  const std::string calibrate = "calibrate nccl.txt -o mine.toml ";
+  const std::string said = "paceline: all-reduce among 16 ranks had 8 of them on a host, and ";
+  for (const char* const four : {"env.txt", "-H a:4,b:4"}) {
+    SCOPED_TRACE(four);
+    expect_rejected(calibrate + four, said + "the slots of a described host are at most 4\n");
+  }
+  expect_rejected(calibrate + "topo.txt", said + "the devices in nvidia-smi topo -m are 4\n");
+  EXPECT_EQ(run(calibrate + "-H a:16,b:16").exit_code, 0);
 }
 
 }  // namespace

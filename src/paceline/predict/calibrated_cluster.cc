@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <set>
+#include <string_view>
 #include <tuple>
 #include <utility>
 
@@ -120,6 +121,7 @@ class Calibration {
     if (!facts_.hosts.empty()) {
       out_.cluster.hosts = facts_.hosts;
     }
+    check_ranks_per_host();
     if (!out_.cluster.hosts.empty()) {
       return;
     }
@@ -139,6 +141,28 @@ class Calibration {
                                     .slots = count,
                                     .interface = {},
                                     .memory_bytes = {}});
+    }
+  }
+
+  /// Throws UsageError if a time is of more ranks on a host than the host's description allows.
+  void check_ranks_per_host() const {
+    const auto check = [&](int slots, std::string_view described) {
+      for (const CommRecord& record : usable_) {
+        const int ranks =
+            record.ranks_per_host.empty() ? 0 : std::ranges::max(record.ranks_per_host);
+        if (ranks > slots) {
+          throw UsageError(fmt::format("{} among {} ranks had {} of them on a host, and {} {}",
+                                       record.operation, record.ranks, ranks, described, slots));
+        }
+      }
+    };
+    const auto& hosts = out_.cluster.hosts;
+    if (!hosts.empty()) {
+      check(std::ranges::max_element(hosts, {}, &ClusterHost::slots)->slots,
+            "the slots of a described host are at most");
+    }
+    if (engine_ == "nccl" && facts_.has_topology) {
+      check(facts_.devices_per_host, "the devices in nvidia-smi topo -m are");
     }
   }
 
