@@ -160,7 +160,7 @@ TEST_F(Comm, AFileThatCommDidNotWriteIsNotReplaced) {
   EXPECT_EQ(outcome.exit_code, 2) << outcome.out;
   EXPECT_EQ(outcome.out,
             "paceline: --fit lab.toml: exists, and paceline comm did not write it; name another "
-            "file, which a cluster file may name as collectives = \"FILE\"\n");
+            "file\n");
   EXPECT_EQ(text("lab.toml"), lab);
   EXPECT_TRUE(records("r.jsonl").empty());
 }
@@ -206,6 +206,19 @@ TEST_F(Comm, BadRequestsAreOneSentence) {
     EXPECT_EQ(outcome.exit_code, 2) << flags;
     EXPECT_EQ(outcome.out.find("paceline: " + sentence), 0U) << outcome.out;
     EXPECT_EQ(std::count(outcome.out.begin(), outcome.out.end(), '\n'), 1);
+  }
+}
+
+TEST_F(Comm, APredictionRejectsWhatIsOfMeasurements) {
+  for (const char* const flag :
+       {"--iterations 3", "--warmup 1", "--dtype fp32", "--link 1Gbit,1ms", "--records r.jsonl"}) {
+    const Outcome outcome =
+        run(std::string("comm --predict --ranks 4 --cluster " PACELINE_SOURCE_DIR
+                        "/clusters/2x2-1gbe.toml ") +
+            flag);
+    EXPECT_EQ(outcome.exit_code, 2) << flag;
+    const std::string name = std::string(flag).substr(0, std::string(flag).find(' '));
+    EXPECT_EQ(outcome.out, "paceline: --predict measures nothing; leave out " + name + "\n");
   }
 }
 

@@ -146,6 +146,11 @@ CommCommand::CommCommand(CLI::App& app) {
                  "write alpha-beta models of the operations to this file, which cluster files name "
                  "under `collectives`")
       ->type_name("FILE");
+  for (const char* name :
+       {"--iterations", "--warmup", "--dtype", "--device", "--link", "--interface", "--rendezvous",
+        "--timeout", "--records", "--ssh-command", "--fit"}) {
+    measuring_.push_back(app.get_option(name));
+  }
 }
 
 std::vector<std::int64_t> CommCommand::sizes() const {
@@ -154,8 +159,10 @@ std::vector<std::int64_t> CommCommand::sizes() const {
 
 /// Prints the predicted times of the operations and measures nothing.
 int CommCommand::predict() const {
-  if (!sweep_.fit.empty() || !settings_.records.empty() || !configuration_.link.empty()) {
-    throw UsageError("--predict measures nothing; leave out --fit, --link and --records");
+  for (const CLI::Option* option : measuring_) {
+    if (option->count() > 0) {
+      throw UsageError(fmt::format("--predict measures nothing; leave out {}", option->get_name()));
+    }
   }
   return predict_comm({.cluster = choice_,
                        .ranks = worlds_,

@@ -10,7 +10,8 @@
 
 namespace CLI {
 class App;
-}
+class Option;
+}  // namespace CLI
 
 namespace paceline::cli {
 
@@ -36,6 +37,7 @@ class CommCommand {
   double factor_ = 4;
   std::vector<int> worlds_;  // values of --ranks
   bool predict_ = false;
+  std::vector<const CLI::Option*> measuring_;  // those without an effect on --predict
   std::vector<std::string> only_;
   cluster::ClusterChoice choice_;
   cases::Settings settings_;

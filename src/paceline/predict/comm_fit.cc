@@ -96,10 +96,8 @@ void check_replaceable(const std::string& flag, const std::string& path, std::st
     }
   } catch (const UsageError&) {  // the file is no cluster file
   }
-  throw UsageError(fmt::format(
-      "{} {}: exists, and {} did not write it; name another file, which a cluster file may name as "
-      "collectives = \"FILE\"",
-      flag, path, writer));
+  throw UsageError(
+      fmt::format("{} {}: exists, and {} did not write it; name another file", flag, path, writer));
 }
 
 std::string write_fits(const FitFile& file, const std::vector<cluster::ClusterHost>& hosts,
