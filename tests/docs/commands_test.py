@@ -74,7 +74,8 @@ def arguments_of(words):
     if subcommand == "run":
         return ["run", *rest, "--dry-run"]
     given = {word.split("=")[0] for word in rest}
-    rest += [flag for flag in LEAST.get(subcommand, []) if flag.split("=")[0] not in given]
+    if "--predict" not in given:
+        rest += [flag for flag in LEAST.get(subcommand, []) if flag.split("=")[0] not in given]
     return [subcommand, *rest]
 
 
