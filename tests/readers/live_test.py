@@ -216,8 +216,17 @@ class Process(unittest.TestCase):
     def test_a_failure_is_the_last_answer(self):
         error = "echo '{\"event\": \"error\", \"message\": \"\\ud800 \u00e9\"}'; exec sleep 60"
         self.assertEqual(self.failure(error), {"failure": "? \u00e9", "status": "exit"})
+        for code, how, status in (
+            (128, "ended with code 128", "exit"),
+            (129, "was killed by signal 1", "signal"),
+            (137, "was killed by signal 9", "signal"),
+            (192, "was killed by signal 64", "signal"),
+            (193, "ended with code 193", "exit"),
+            (255, "ended with code 255", "exit"),
+        ):
+            self.assertEqual(self.failure(f"exit {code}"), {"failure": f"{how} after 0 of 3 steps", "status": status})
         self.assertEqual(
-            self.failure("exit 137"), {"failure": "was killed by signal 9 after 0 of 3 steps", "status": "signal"}
+            self.failure("kill -9 $$"), {"failure": "was killed by signal 9 after 0 of 3 steps", "status": "signal"}
         )
         with tempfile.NamedTemporaryFile() as log:
             self.assertEqual(

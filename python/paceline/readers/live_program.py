@@ -31,7 +31,7 @@ _OUT_OF_MEMORY = (
     "could not create a memory object",  # oneDNN
     "memoryerror",  # Python, NumPy
 )
-_KILLED = 128  # exit codes above are 128 + signal
+_KILLED, _MOST_SIGNAL = 128, 64  # a shell reports signal N of its command as exit code 128 + N
 _LONGEST_REASON = 120
 _LOOK_S = 0.2  # how often to look whether the program has ended while its output is silent
 _GRACE_S = 2  # of a program that is asked to end
@@ -137,12 +137,13 @@ class Program:
     def failure(self) -> tuple | None:
         """Waits for the end.  Returns the status and how the program failed, None if it did not."""
         code = self._process.wait()
-        code = code if code >= 0 else _KILLED - code
         if code == 0:
             return None
+        killed_by = -code if code < 0 else code - _KILLED
+        by_signal = 0 < killed_by <= _MOST_SIGNAL
         output = pathlib.Path(self.log).read_text(encoding="utf-8", errors="replace") if self.log else ""
-        how = f"was killed by signal {code - _KILLED}" if code > _KILLED else f"ended with code {code}"
-        status = "out-of-memory" if says_out_of_memory(output) else "signal" if code > _KILLED else "exit"
+        how = f"was killed by signal {killed_by}" if by_signal else f"ended with code {code}"
+        status = "out-of-memory" if says_out_of_memory(output) else "signal" if by_signal else "exit"
         return status, how, shown(failure_reason(output), _LONGEST_REASON)
 
     def end(self) -> None:
