@@ -211,7 +211,51 @@ class Process(unittest.TestCase):
                 self.answers(
                     "echo $WORD$GONE; printf last >&2", environment={"WORD": "one"}, without=["GONE"], log=log.name
                 )
-            self.assertEqual(log.read(), b"one\nlast\n")
+            self.assertEqual(log.read(), b"one\nlast")
+
+    def test_the_log_is_the_output_as_it_came(self):
+        with tempfile.NamedTemporaryFile() as log:
+            self.answers("printf 'a\\r\\nb\\rc\\377'", log=log.name)
+            self.assertEqual(log.read(), b"a\r\nb\rc\xff")
+        why = "cannot keep its output in '/dev/full': No space left on device"
+        self.assertEqual(self.failure("echo 1; exec sleep 60", log="/dev/full")["failure"], why)
+
+    def test_output_without_ends_of_lines(self):
+        event = "echo '{\"event\": \"step\", \"step_ns\": 7}'; "
+        *_, record = self.answers(f"head -c 100000000 /dev/zero; echo; {event * 3}")  # the test ends after 60 s
+        self.assertEqual([one["step_ns"] for one in record["ranks"]], [[7, 7]])
+
+    def test_a_line_that_is_too_long(self):
+        for mebibytes, done in ((7, 1), (9, 0)):
+            padding = f"head -c {mebibytes << 20} /dev/zero | tr '\\0' x"
+            script = f"printf '{{\"event\": \"step\", \"step_ns\": 7, \"note\": \"'; {padding}; printf '\"}}\\n'"
+            *_, last, _ = self.answers(script)
+            self.assertEqual(last, {"done": done}, mebibytes)
+
+    def test_the_moment_of_a_line_is_when_it_was_read(self):
+        moments = """
+import pathlib, sys, time
+from paceline.readers.live_program import Program
+go, log = map(pathlib.Path, sys.argv[1:])
+before = time.monotonic_ns()
+program = Program(["sh", "-c", f"printf '1\\n2\\n'; read go < {go}; echo 3"], {}, [], str(log), True)
+lines = (one for one in program.lines() if one[0])
+first = next(lines)
+go.write_text("\\n")
+while log.read_text() != "1\\n2\\n3\\n":
+    pass
+read_ns = time.monotonic_ns() - before
+time.sleep(0.5)
+second, third = lines
+program.end()
+print(first[1] == second[1] < third[1] <= read_ns)
+"""
+        with tempfile.TemporaryDirectory() as folder:
+            go, log = f"{folder}/go", f"{folder}/log"
+            os.mkfifo(go)
+            words = [sys.executable, "-c", moments, go, log]
+            done = subprocess.run(words, capture_output=True, check=False, timeout=60)
+            self.assertEqual((done.stdout, done.stderr), (b"True\n", b""))
 
     def test_a_failure_is_the_last_answer(self):
         error = "echo '{\"event\": \"error\", \"message\": \"\\ud800 \u00e9\"}'; exec sleep 60"

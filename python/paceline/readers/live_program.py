@@ -1,13 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """The program whose output is read while it runs."""
 
+import contextlib
 import ctypes
 import os
 import pathlib
-import re
+import queue
 import select
 import signal
 import subprocess
+import sys
+import threading
 import time
 
 from .checks import shown
@@ -33,6 +36,10 @@ _OUT_OF_MEMORY = (
 )
 _KILLED, _MOST_SIGNAL = 128, 64  # a shell reports signal N of its command as exit code 128 + N
 _LONGEST_REASON = 120
+_PIECE_BYTES = 1 << 16  # read at once
+_MOST_PIECES = 1 << 11  # read and not yet parsed: 128 MiB
+_LONGEST_LINE = 1 << 23
+_SWITCH_S = 1e-4  # the longest time for which the thread that parses delays the one that reads
 _LOOK_S = 0.2  # how often to look whether the program has ended while its output is silent
 _GRACE_S = 2  # of a program that is asked to end
 _END_SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
@@ -82,8 +89,10 @@ class Program:
 
     def __init__(self, words: list, environment: dict, without: list, log: str, reads_stderr: bool):
         """`environment` is added to that of this process, without the variables `without`.  The file `log` keeps all
-        output; if it is empty, stderr that is not read is that of this process."""
+        output as it came; if it is empty, stderr that is not read is that of this process."""
         self.log = log
+        self._received = queue.Queue(_MOST_PIECES)
+        self._receiver = threading.Thread(target=self._receive, daemon=True)
         self._log = open(log, "wb", buffering=0) if log else None
         own = {name: value for name, value in os.environ.items() if name not in without}
         _prctl(_PR_SET_CHILD_SUBREAPER, 1)  # orphaned descendants of the command become children of this process
@@ -104,20 +113,43 @@ class Program:
         for asked in _END_SIGNALS:
             signal.signal(asked, lambda *_: self._ask_to_end())
         signal.pthread_sigmask(signal.SIG_UNBLOCK, _END_SIGNALS)
+        sys.setswitchinterval(_SWITCH_S)
         self._began_ns = time.monotonic_ns()
+        self._receiver.start()
 
     def lines(self):
         """Yields each line, or None after the lines that came together, with the nanoseconds from the start to its
-        arrival.  Progress bars end lines with a carriage return."""
-        rest = b""
-        while piece := self._read():
-            *lines, rest = re.split(rb"[\r\n]", rest + piece)
-            for line in lines:
-                yield self._line(line)
+        arrival, which is that of its end.  Progress bars end lines with a carriage return.  Lines longer than 8 MiB
+        are left out."""
+        begun, now_ns = bytearray(), 0
+        while received := self._received.get():
+            if isinstance(received, OSError):
+                raise Failure("exit", f"cannot keep its output in '{self.log}': {received.strerror}")
+            piece, now_ns = received
+            *ends, rest = piece.replace(b"\r", b"\n").split(b"\n")
+            for end in ends:
+                begun += end
+                if len(begun) <= _LONGEST_LINE:
+                    yield begun.decode("utf-8", errors="replace"), now_ns
+                begun.clear()
+            begun += rest[: _LONGEST_LINE + 1 - len(begun)]
             yield None, 0
-        if rest:
-            yield self._line(rest)
+        if 0 < len(begun) <= _LONGEST_LINE:
+            yield begun.decode("utf-8", errors="replace"), now_ns
             yield None, 0
+
+    def _receive(self) -> None:
+        """Runs in a thread of its own, so that the parsing of lines does not delay the moments of those after them."""
+        signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())  # the main thread handles them
+        end = None
+        try:
+            while piece := self._read():
+                self._received.put((piece, time.monotonic_ns() - self._began_ns))
+                if self._log:
+                    self._log.write(piece)
+        except OSError as error:
+            end = error
+        self._received.put(end)
 
     def _read(self) -> bytes:
         """Returns the next output; nothing at its end."""
@@ -127,12 +159,7 @@ class Program:
             if self._process.poll() is not None:
                 _kill_children()  # they keep the output open
             has_output = bool(select.select([output], [], [], _LOOK_S)[0])
-        return os.read(output, 1 << 16)
-
-    def _line(self, line: bytes) -> tuple:
-        if self._log:
-            self._log.write(line + b"\n")
-        return line.decode("utf-8", errors="replace"), time.monotonic_ns() - self._began_ns
+        return os.read(output, _PIECE_BYTES)
 
     def failure(self) -> tuple | None:
         """Waits for the end.  Returns the status and how the program failed, None if it did not."""
@@ -150,9 +177,13 @@ class Program:
         """Ends the program if it still runs, and what it has left behind."""
         self._ask_to_end()
         self._process.wait()
+        while self._receiver.is_alive():
+            with contextlib.suppress(queue.Empty):
+                self._received.get(timeout=_LOOK_S)
         _kill_children()
 
     def _ask_to_end(self) -> None:
         if self._process.poll() is None:
-            os.killpg(self._process.pid, signal.SIGTERM)
+            with contextlib.suppress(ProcessLookupError):  # it has just ended
+                os.killpg(self._process.pid, signal.SIGTERM)
             signal.alarm(_GRACE_S)
