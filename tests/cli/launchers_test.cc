@@ -22,8 +22,9 @@ class PACELINE_SUITE : public ::testing::Test {
   }
   ~PACELINE_SUITE() override { fs::remove_all(folder_); }
 
-  testing::Said run(const std::string& arguments) const {
-    return testing::run_marked(PACELINE_LAUNCHER " PROGRAM run " PACELINE_FLAGS " " + arguments);
+  testing::Said run(const std::string& arguments, const std::string& command = "run") const {
+    return testing::run_marked(PACELINE_LAUNCHER " PROGRAM " + command + " " PACELINE_FLAGS " " +
+                               arguments);
   }
 
   /// Runs a case that is soon over and one that has no end; sends `victim` the signal when the
@@ -161,12 +162,15 @@ TEST_F(PACELINE_SUITE, ACaseThatIsRejectedOnceItHasBegunIsAFailedOne) {
 }
 
 TEST_F(PACELINE_SUITE, TellsAMistakeOnce) {
-  const testing::Said said = run("--model mlp --device cpu --ranks 3");
-  EXPECT_NE(said.exit_code, 0);
-  const std::string sentence = "--ranks: '3', but 2 were started";
-  const auto first = said.text.find(sentence);
-  ASSERT_NE(first, std::string::npos) << said.text;
-  EXPECT_EQ(said.text.find(sentence, first + 1), std::string::npos) << said.text;
+  for (const auto& [command, arguments] : {std::pair{"run", "--model mlp --device cpu --ranks 3"},
+                                           {"comm", "--device cpu --ranks 3"}}) {
+    const testing::Said said = run(arguments, command);
+    EXPECT_NE(said.exit_code, 0);
+    const std::string sentence = "--ranks: '3', but 2 were started";
+    const auto first = said.text.find(sentence);
+    ASSERT_NE(first, std::string::npos) << said.text;
+    EXPECT_EQ(said.text.find(sentence, first + 1), std::string::npos) << said.text;
+  }
 }
 
 }  // namespace

@@ -105,6 +105,16 @@ void check_fit(const cases::OperationSweep& sweep) {
   predict::check_replaceable("--fit", sweep.fit, "paceline comm");
 }
 
+// Sets the number of ranks to that of the ranks that a launcher has started. Throws UsageError if
+// --ranks asks for another number.
+void take_started(std::size_t started, cases::OperationSweep& sweep) {
+  const auto ranks = static_cast<int>(started);
+  if (sweep.ranks != 0 && sweep.ranks != ranks) {
+    throw UsageError(fmt::format("--ranks: '{}', but {} were started", sweep.ranks, ranks));
+  }
+  sweep.ranks = ranks;
+}
+
 }  // namespace
 
 CommCommand::CommCommand(CLI::App& app) {
@@ -219,8 +229,7 @@ int CommCommand::run(const std::vector<std::string>& command_line) {
                                     cases::JobSpec launched = job(command_line);
                                     if (launch.self.rank == 0) {
                                       front::reject_hosts(choice_, launch.self.launcher);
-                                      launched.operations->ranks =
-                                          static_cast<int>(host_of_rank.size());
+                                      take_started(host_of_rank.size(), *launched.operations);
                                       check_fit(*launched.operations);
                                     }
                                     return launched;
