@@ -109,6 +109,25 @@ TEST_F(Endings, ACaseWithoutAPlanDoesNotEndTheOthers) {
   EXPECT_EQ(lines_of(folder_ / "r.jsonl"), 2);
 }
 
+TEST_F(Endings, ANetworkThatCannotBeBuiltDoesNotEndTheOthers) {
+  for (const auto& [flags, why] :
+       {std::pair{"--model lenet,vgg16 --image-size 28",
+                  "image size 28 is too small for vgg16: 32 or more is needed"},
+        {"--model bert-tiny --sequence-length 16,1000",
+         "sequence length 1000 is above the 512 positions of BERT"}}) {
+    fs::remove(folder_ / "r.jsonl");
+    const Outcome outcome = run(std::string("run ") + flags +
+                                " --device cpu --ranks 2 --strategy bsp --batch-size 2 --warmup 1 "
+                                "--steps 3 --runs 2 --records r.jsonl");
+    EXPECT_EQ(outcome.exit_code, 1);
+    EXPECT_NE(
+        outcome.err.find(std::string("paceline: ") + why + "\nthat case is recorded as failed\n"),
+        std::string::npos)
+        << outcome.err;
+    EXPECT_EQ(lines_of(folder_ / "r.jsonl"), 4);
+  }
+}
+
 TEST_F(Endings, AStoppedRank0IsNamed) {
   expect_named(run_into("kill -STOP $(rank 0)"), "rank 0", ": stopped answering 3 s ago; ");
 }

@@ -164,6 +164,9 @@ class Estimator {
       return why;
     }
     const Probe& probe = probe_of(c);
+    if (!probe.rejection.empty()) {
+      return probe.rejection;
+    }
     const int here = std::min(c.ranks, world_.self.local_world);
     const PlannedCase planned = probe.fits ? plan_case(c, probe.shape) : PlannedCase{};
     const auto of_ranks = memory_bytes_by_rank(c, probe, planned, here);

@@ -45,9 +45,10 @@ struct EstimateOptions {
 
 /// Estimates the time and memory of `cases`, which holds each case as often as it will run, from a
 /// probe of each network on rank 0.  Prints the estimate on stderr and shares it with all ranks.  A
-/// case is rejected if it has no plan, or if it needs more memory than there is; the latter is
-/// found without a probe if the network's shape shows it.  Throws UsageError on every rank for a
-/// job above 30 minutes without `settings.yes`, and for a rejected case unless the job goes on.
+/// case is rejected if its network cannot be built, if it has no plan, or if it needs more memory
+/// than there is; the latter is found without a probe if the network's shape shows it.  Throws
+/// UsageError on every rank for a job above 30 minutes without `settings.yes`, and for a rejected
+/// case unless the job goes on.
 ///
 /// If the job's store already holds an estimate, of an earlier repetition, returns that instead.
 /// `job` must have no prefix.  Collective over the world.

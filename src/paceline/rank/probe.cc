@@ -9,6 +9,7 @@
 #include <torch/types.h>
 
 #include "paceline/base/clock.h"
+#include "paceline/base/error.h"
 #include "paceline/base/process.h"
 #include "paceline/rank/rank_group.h"
 #include "paceline/rank/trainer.h"
@@ -68,6 +69,8 @@ Probe probe_case(const engines::World& world, cases::Case configuration,
   };
   try {
     return probe(world, configuration, options);
+  } catch (const UsageError& error) {
+    return {.rejection = error.what()};
   } catch (const std::bad_alloc&) {
     return too_large(0);
   } catch (const c10::Error& error) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 #include "paceline/plan/plan_input.h"
 #include "paceline/rank/case_run.h"
@@ -17,6 +18,7 @@ struct Probe {
   std::int64_t memory_bytes = 0;  // peak memory; if the network does not fit, up to the failure
   std::int64_t state_bytes = 0;   // memory of parameters, gradients and optimizer state
   bool fits = true;               // false: memory ran out
+  std::string rejection{};        // why the network cannot be built; empty if it can
   plan::ModelShape shape{};       // shape of the network; empty if it did not fit
 };
 
