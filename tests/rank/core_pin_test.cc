@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <utility>
+#include <vector>
+
 #include <gtest/gtest.h>
 
 #include "paceline/rank/cores.h"
@@ -19,7 +22,7 @@ TEST(CorePin, GivesEachRankCoresOfItsOwnAndGivesThemBack) {
   cpu_set_t taken;
   CPU_ZERO(&taken);
   for (int rank = 0; rank < cores; ++rank) {
-    const CorePin pin(rank, cores, 1);
+    const CorePin pin(rank, cores, {.threads = 1});
     const cpu_set_t own = affinity();
     EXPECT_EQ(CPU_COUNT(&own), 1) << "rank " << rank;
     cpu_set_t shared;
@@ -34,10 +37,33 @@ TEST(CorePin, GivesEachRankCoresOfItsOwnAndGivesThemBack) {
 
 TEST(CorePin, LeavesCrowdedHostsAlone) {
   const cpu_set_t before = affinity();
-  const CorePin pin(0, CPU_COUNT(&before) + 1, 1);
+  const CorePin pin(0, CPU_COUNT(&before) + 1, {.threads = 1});
   const cpu_set_t now = affinity();
   EXPECT_TRUE(CPU_EQUAL(&before, &now));
-  EXPECT_EQ(pin.description().rfind("not pinned", 0), 0U);
+  EXPECT_EQ(pin.description(), "not pinned: no core for every thread of every rank");
+}
+
+TEST(CorePin, SaysWhyTheCasesForbidIt) {
+  cases::Case own;
+  own.device = "cpu";
+  own.threads = 1;
+  const CoreDemand demand = core_demand_of(std::vector{own});
+  EXPECT_EQ(demand.threads, 1);
+  EXPECT_EQ(demand.unpinned, "");
+  cases::Case gpu = own;
+  gpu.device = "cuda";
+  cases::Case command = own;
+  command.command = "true";
+  command.launcher = "command";
+  for (const auto& [other, why] :
+       {std::pair{gpu, "not pinned: the host threads of GPUs need room"},
+        {command, "not pinned: external programs place their own threads"}}) {
+    const cpu_set_t before = affinity();
+    const CorePin pin(0, 1, core_demand_of(std::vector{own, other}));
+    const cpu_set_t now = affinity();
+    EXPECT_TRUE(CPU_EQUAL(&before, &now));
+    EXPECT_EQ(pin.description(), why);
+  }
 }
 
 }  // namespace

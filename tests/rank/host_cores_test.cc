@@ -78,7 +78,7 @@ TEST(CorePin, LeavesRanksThatAreApartWhereTheyAre) {
   std::thread([] {
     bind_to(allowed_cpus().back());
     const std::vector<int> before = allowed_cpus();
-    const CorePin pin(1, 2, 1, true);
+    const CorePin pin(1, 2, {.threads = 1}, true);
     EXPECT_EQ(allowed_cpus(), before);
     EXPECT_EQ(pin.description(), "each rank on cores of its own, by its launcher");
   }).join();

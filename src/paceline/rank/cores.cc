@@ -2,7 +2,6 @@
 #include "paceline/rank/cores.h"
 
 #include <algorithm>
-#include <limits>
 #include <set>
 #include <sstream>
 
@@ -35,18 +34,21 @@ HostCores host_cores(const engines::World& world, launch::PrefixStore& store) {
           .apart = ranks > 1 && one_by_one == together.size()};
 }
 
-int max_threads_of_cases(std::span<const cases::Case> cases) {
-  int threads = 1;
+CoreDemand core_demand_of(std::span<const cases::Case> cases) {
+  CoreDemand demand;
   for (const cases::Case& c : cases) {
-    threads = std::max(threads, c.device == "cpu" && !cases::starts_its_ranks(c)
-                                    ? c.threads
-                                    : std::numeric_limits<int>::max());
+    demand.threads = std::max(demand.threads, c.threads);
+    if (cases::starts_its_ranks(c)) {
+      demand.unpinned = "external programs place their own threads";
+    } else if (c.device != "cpu") {
+      demand.unpinned = "the host threads of GPUs need room";
+    }
   }
-  return threads;
+  return demand;
 }
 
-CorePin::CorePin(int local_rank, int local_world, int threads, bool apart) {
-  const int each = std::max(1, threads);
+CorePin::CorePin(int local_rank, int local_world, const CoreDemand& demand, bool apart) {
+  const int each = demand.threads;
   if (sched_getaffinity(0, sizeof(before_), &before_) != 0) {
     description_ = "not pinned: the affinity cannot be read";
     return;
@@ -54,6 +56,10 @@ CorePin::CorePin(int local_rank, int local_world, int threads, bool apart) {
   const int cores = CPU_COUNT(&before_);
   if (apart) {
     description_ = "each rank on cores of its own, by its launcher";
+    return;
+  }
+  if (!demand.unpinned.empty()) {
+    description_ = "not pinned: " + demand.unpinned;
     return;
   }
   if (each > cores / std::max(1, local_world)) {

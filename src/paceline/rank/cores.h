@@ -25,19 +25,24 @@ struct HostCores {
 /// Must be called before any rank is pinned.
 HostCores host_cores(const engines::World& world, launch::PrefixStore& store);
 
-/// Returns the largest number of threads that a rank uses in any CPU case.  Returns so large a
-/// number that nothing is pinned if a case runs on a GPU (its host threads need room) or if its
-/// command starts ranks itself (they need all cores).
-int max_threads_of_cases(std::span<const cases::Case> cases);
+/// What the ranks of some cases need of the cores of their host.
+struct CoreDemand {
+  int threads = 1;         // the largest number of threads that a rank uses
+  std::string unpinned{};  // why no rank may be pinned; empty if they may
+};
+
+/// Returns the demand of the cases.  No rank may be pinned if a case runs on a GPU (its host
+/// threads need room) or if its command starts ranks itself (they need all cores).
+CoreDemand core_demand_of(std::span<const cases::Case> cases);
 
 /// Pins this rank to its own cores until destruction.  Local rank r of this host gets the r-th
-/// group of `threads` cores that the process may use, so a case of one rank has as many cores as a
-/// rank of the largest world.  Threads and commands that are started meanwhile inherit the
-/// affinity.  Nothing is pinned if there are too few cores for all local ranks, or if the launcher
-/// has already given the ranks disjoint cores (`apart`).
+/// group of `demand.threads` cores that the process may use, so a case of one rank has as many
+/// cores as a rank of the largest world.  Threads and commands that are started meanwhile inherit
+/// the affinity.  Nothing is pinned if the demand forbids it, if there are too few cores for all
+/// local ranks, or if the launcher has already given the ranks disjoint cores (`apart`).
 class CorePin {
  public:
-  CorePin(int local_rank, int local_world, int threads, bool apart = false);
+  CorePin(int local_rank, int local_world, const CoreDemand& demand, bool apart = false);
   ~CorePin();
   CorePin(const CorePin&) = delete;
   CorePin& operator=(const CorePin&) = delete;

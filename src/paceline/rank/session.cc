@@ -88,7 +88,7 @@ std::unique_ptr<CorePin> set_up(SessionContext& session) {
   std::unique_ptr<CorePin> pin;
   if (!job.operations) {
     pin = std::make_unique<CorePin>(session.world.self.local_rank, session.world.self.local_world,
-                                    max_threads_of_cases(job.experiment.cases), cores.apart);
+                                    core_demand_of(job.experiment.cases), cores.apart);
     for (records::HostEnvironment& host : session.environment.hosts) {
       host.facts["pinning"] = pin->description();
     }
