@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "paceline/rank/warnings.h"
 
+#include <string>
+#include <vector>
+
 #include <gtest/gtest.h>
 
 namespace paceline::rank {
@@ -38,6 +41,34 @@ TEST(BusyMachine, ThreadsOfProgramsOutsideAreAsManyAsTheCores) {
   cases[1].framework = "jax";
   cases[1].ranks = 2;
   EXPECT_EQ(most_threads(cases, 2, 8), 16);
+}
+
+TEST(SharedCores, AreThoseOnWhichTheCaseComputed) {
+  records::RunRecord record;
+  record.configuration.device = "cpu";
+  record.configuration.ranks = 32;
+  record.ranks.resize(1);
+  record.ranks[0].host = "a";
+  record.environment.hosts.resize(1);
+  record.environment.hosts[0].host = "a";
+  record.environment.hosts[0].facts = {{"usable_cores", "1"}};
+  const auto codes_of = [](records::RunRecord one) {
+    add_warnings(one);
+    std::vector<std::string> codes;
+    for (const records::Warning& warning : one.warnings) {
+      codes.push_back(warning.code + ": " + warning.seen);
+    }
+    return codes;
+  };
+  const std::vector<std::string> shared{"shared-cores: 32 threads on 1 usable core of a"};
+  EXPECT_EQ(codes_of(record), shared);
+  record.adapter["device"] = "cpu";
+  EXPECT_EQ(codes_of(record), shared);
+  record.adapter["device"] = "cuda";
+  EXPECT_TRUE(codes_of(record).empty());
+  record.adapter.clear();
+  record.warnings = {{"times-of-a-log", "a log", "", ""}};
+  EXPECT_EQ(codes_of(record), std::vector<std::string>{"times-of-a-log: a log"});
 }
 
 TEST(AboveLine, IsAnOperationThatIsFasterThanAPlainStream) {

@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "paceline/base/text.h"
 #include "paceline/case/outside.h"
 #include "paceline/case/protocols.h"
 
@@ -25,9 +26,21 @@ int usable_cores_of(const records::Environment& environment, const std::string& 
   return 0;
 }
 
+// Returns whether the case computed on the cores of its hosts.  A command may print the log of
+// another machine, or say that it computes on another device.
+bool computed_on_cores(const records::RunRecord& record) {
+  const auto device = record.adapter.find("device");
+  return record.configuration.device == "cpu" && record.configuration.replay.empty() &&
+         (device == record.adapter.end() || device->second == "cpu") &&
+         std::ranges::count(record.warnings, "times-of-a-log", &records::Warning::code) == 0;
+}
+
 }  // namespace
 
 void add_warnings(records::RunRecord& record) {
+  if (!computed_on_cores(record)) {
+    return;
+  }
   const cases::Case& configuration = record.configuration;
   std::map<std::string, int> ranks_on;
   for (const auto& rank : record.ranks) {
@@ -39,10 +52,10 @@ void add_warnings(records::RunRecord& record) {
   for (const auto& [host, ranks] : ranks_on) {
     const int cores = usable_cores_of(record.environment, host);
     const int wanted = ranks * std::max(1, configuration.threads);
-    if (configuration.device == "cpu" && configuration.replay.empty() && cores > 0 &&
-        wanted > cores) {
+    if (cores > 0 && wanted > cores) {
       record.warnings.push_back(
-          {"shared-cores", fmt::format("{} threads on {} usable cores of {}", wanted, cores, host),
+          {"shared-cores",
+           fmt::format("{} threads on {} of {}", wanted, counted(cores, "usable core"), host),
            fmt::format("{} take cores from each other, so a step is slower than "
                        "on as many {}",
                        ranks > 1 ? "ranks" : "threads", ranks > 1 ? "devices" : "cores"),
