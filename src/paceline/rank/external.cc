@@ -211,9 +211,15 @@ std::string log_path(const std::string& records, int run, std::size_t index,
   std::string label = configuration.label.substr(0, 40);
   std::ranges::replace_if(
       label, [](unsigned char c) { return std::isalnum(c) == 0; }, '-');
-  return fmt::format("{}.logs/run{}-case{}-{}-rank{}.log",
-                     std::filesystem::path(records).replace_extension().string(), run, index, label,
-                     rank);
+  const std::string stem = fmt::format("{}.logs/run{}-case{}-{}-rank{}",
+                                       std::filesystem::path(records).replace_extension().string(),
+                                       run, index, label, rank);
+  std::string path = stem + ".log";
+  std::error_code error;
+  for (int number = 2; std::filesystem::exists(path, error); ++number) {
+    path = fmt::format("{}-{}.log", stem, number);
+  }
+  return path;
 }
 
 records::RunRecord run_external(const engines::RankContext& context,

@@ -39,7 +39,8 @@ void check_external_record(records::RunRecord& whole);
 void adopt_reported_versions(records::RunRecord& whole);
 
 /// Returns the path of a rank's log: "results/x.jsonl" ->
-/// "results/x.logs/run0-case3-jax-rank1.log".
+/// "results/x.logs/run0-case3-jax-rank1.log". If there is such a file, of an earlier run or an
+/// earlier try, adds the first free number from 2 on: "run0-case3-jax-rank1-2.log".
 std::string log_path(const std::string& records, int run, std::size_t index,
                      const cases::Case& configuration, int rank);
 
