@@ -146,6 +146,9 @@ TEST_F(Adapters, AreNamedInMessagesAsTheUserNamedThem) {
   };
   EXPECT_EQ(rejected("link", "1Gbit"),
             "--link: '1Gbit' holds operations of Paceline's own ranks, and own performs the case");
+  EXPECT_EQ(rejected("trace", "t.json"),
+            "--trace: 't.json' would stay empty: external programs perform all cases, and they "
+            "report no more than the times of steps");
 }
 
 TEST_F(Adapters, LeaveARowWhereTheyCannotRunACase) {

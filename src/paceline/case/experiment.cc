@@ -65,16 +65,15 @@ void check_strategy_has_use(const RawValues& block) {
   }
 }
 
-void check_trace(const std::string& file, const std::vector<Case>& cases) {
+void check_trace(const RawValue& file, const std::vector<Case>& cases) {
   const auto outside = [](const Case& c) {
     return runs_external_program(c) || strategies::parse_strategy(c.strategy).external();
   };
   if (!cases.empty() && std::ranges::all_of(cases, outside)) {
     throw UsageError(
-        fmt::format("trace: '{}' would stay empty: external programs perform all cases, and they "
-                    "report no more "
-                    "than the times of steps",
-                    file));
+        fmt::format("{}: '{}' would stay empty: external programs perform all cases, and they "
+                    "report no more than the times of steps",
+                    file.where, file.text));
   }
 }
 
@@ -382,7 +381,8 @@ Experiment expand(const RawSettings& raw, const MachineFacts& machine) {
   Experiment experiment{.name = settings.name, .cases = {}, .runs = settings.runs};
   expansion.finish(experiment);
   if (!settings.trace.empty()) {
-    check_trace(settings.trace, experiment.cases);
+    const RawValues& given = raw.flags.contains("trace") ? raw.flags : raw.defaults;
+    check_trace(given.at("trace").front(), experiment.cases);
   }
   return experiment;
 }
