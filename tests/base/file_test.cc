@@ -78,7 +78,8 @@ TEST_F(FileTest, CheckingNamesTheOptionAndTheReason) {
       words("/proc/x.json"),
       "--json /proc/x.json: no file can be made in the folder /proc: No such file or directory");
   std::ofstream(folder_ / "file") << "x";
-  EXPECT_NE(words(folder_ / "file" / "x"), "");
+  EXPECT_EQ(words(folder_ / "file" / "x"), "--json " + (folder_ / "file" / "x").string() + ": " +
+                                               (folder_ / "file").string() + " is no folder");
 }
 
 TEST_F(FileTest, ReadingNamesThePathAndTheReason) {

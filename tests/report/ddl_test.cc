@@ -289,5 +289,17 @@ TEST(Ddl, ALogNamesTheRecordFileThatItIsWrittenFrom) {
   }
 }
 
+TEST(Ddl, AFileIsNoFolderForLogs) {
+  const LogFolder folder;
+  write_atomically(folder.path(), "text");
+  try {
+    check_log_folder(folder.path(), "s.jsonl");
+    ADD_FAILURE() << "not rejected";
+  } catch (const UsageError& error) {
+    EXPECT_EQ(error.what(), "--logs " + folder.path().string() +
+                                ": is no folder and cannot be made one: Not a directory");
+  }
+}
+
 }  // namespace
 }  // namespace paceline::report

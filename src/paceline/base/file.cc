@@ -120,7 +120,8 @@ void check_writable(std::string_view option, const std::filesystem::path& path) 
   }
   const auto folder = folder_of(path);
   if (!path.has_filename() || !std::filesystem::is_directory(folder, error)) {
-    reject(fmt::format("there is no folder {}", folder.string()));
+    reject(std::filesystem::exists(folder, error) ? folder.string() + " is no folder"
+                                                  : "there is no folder " + folder.string());
   }
   // Tries to create a file, because permissions are not enough: root may enter every folder, and a
   // file system may be read-only or refuse new files.

@@ -99,6 +99,10 @@ plan::Rank workers_of(const cases::Case& c, const std::optional<strategies::Stra
 void check_log_folder(const std::string& folder, const std::string& records) {
   std::error_code error;
   fs::create_directories(folder, error);
+  if (error) {
+    throw UsageError(
+        fmt::format("--logs {}: is no folder and cannot be made one: {}", folder, error.message()));
+  }
   check_writable("--logs", fs::path(folder) / "case.log");
   reject_logs_of_others(folder, records);
 }
