@@ -119,7 +119,7 @@ TEST_F(Store, EveryCutOfTheLastLineIsSkippedAndThenCutOff) {
 }
 
 TEST_F(Store, WholeLastLineThatIsNoRecordIsRejected) {
-  for (const char* last : {"{\"version\": 99}", "[1, 2]", "{\"error\": 3}"}) {
+  for (const char* last : {"{\"version\": 99}", "[1, 2]", "{\"error\": 3}", "notes"}) {
     put(to_line(full_record()) + "\n" + last);
     EXPECT_THROW(read_records(path_, BrokenTail::kSkip), UsageError) << last;
   }

@@ -194,8 +194,8 @@ std::vector<std::string> for_each_record(std::istream& in, const std::string& pa
       take(line);
     } catch (const UsageError& error) {
       const std::string sentence = fmt::format("{}:{}: {}", path, number, error.what());
-      const bool whole = nlohmann::json::accept(line);
-      if (tail == BrokenTail::kReject || whole || !in.eof()) {
+      const bool is_cut = in.eof() && begins_like_a_record(line) && !nlohmann::json::accept(line);
+      if (tail == BrokenTail::kReject || !is_cut) {
         throw UsageError(sentence);
       }
       warnings.push_back(sentence + " (unfinished last line, skipped)");

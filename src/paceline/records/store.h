@@ -46,7 +46,8 @@ class RecordWriter {
   int file_ = -1;
 };
 
-/// What to do with a last line that has no line break and is no whole record, as a crash leaves it.
+/// What to do with a last line that has no line break and is the beginning of a record, as a crash
+/// leaves it.
 enum class BrokenTail : std::uint8_t { kReject, kSkip };
 
 struct RecordFile {
