@@ -10,6 +10,7 @@ from .transports import LauncherLine
 
 _NEXT_EVENT = '}{"event"'
 _LARGEST = 2**62
+_ROUNDING = 0.01  # by which step_s may differ from step_ns, relative
 _WIRE = ("measured_bytes_per_step", "planned_bytes_per_step", "bytes_by_pattern", "calls_per_step")
 _IN_TURN = ("paired_step_ns", "compute_only_step_ns", "pair_of_step")
 # Keys of `environment` and of `end` with a meaning.  All other keys are facts that the program
@@ -76,6 +77,8 @@ class Events:
         series = self._series(event)
         series.in_ns, series.indexed = "step_ns" in event, "index" in event
         ns = _integer(event, "step_ns") if series.in_ns else _number(event, "step_s") * 1e9
+        if series.in_ns and "step_s" in event and not math.isclose(_number(event, "step_s") * 1e9, ns, rel_tol=_ROUNDING):
+            raise Failure(CONTRADICTION, f"step_ns and step_s are two times of one step: '{shown(json.dumps(event))}'")
         self._steps.add(series, (ns, ns, ns), now_ns, json.dumps(event))
         if not series.indexed:
             series.warmup = self._steps.case.lines(self._steps.case.warmup)
