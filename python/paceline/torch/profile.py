@@ -292,11 +292,12 @@ def profile(subject, name, warmup, steps):
     def median_us(key, index):
         return statistics.median(m[index].get(key, 0) for m in measured) / 1000
 
+    threads = torch.get_num_threads()
     return {
         "paceline_profile": 1,
         "model": name,
         "origin": f"paceline.torch.profile, PyTorch {torch.__version__} on "
-        f"{platform.node()}, {torch.get_num_threads()} threads, "
+        f"{platform.node()}, {threads} thread{'' if threads == 1 else 's'}, "
         f"{datetime.date.today()}{busy_machine()}{subject.remark_text()}",
         "device": subject.device.type,
         "dtype": subject.dtype,

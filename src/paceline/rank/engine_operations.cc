@@ -8,6 +8,7 @@
 
 #include "paceline/base/clock.h"
 #include "paceline/base/ranks_per_host.h"
+#include "paceline/base/text.h"
 #include "paceline/cluster/link_spec.h"
 #include "paceline/engines/line_rate.h"
 #include "paceline/launch/signals.h"
@@ -86,8 +87,8 @@ class EngineOperations final : public Workload {
     const auto& [operation, bytes] = rows_[row];
     session_.report_position(
         fmt::format("at {} of {} B (row {} of {})", operation, bytes, row + 1, rows_.size()));
-    const auto title = fmt::format("[{}/{}] {} of {} B ({} ranks)", row + 1, rows_.size(),
-                                   operation, bytes, world_.self.world);
+    const auto title = fmt::format("[{}/{}] {} of {} B ({})", row + 1, rows_.size(), operation,
+                                   bytes, counted(world_.self.world, "rank"));
     const auto progress = [&](int done, int total) {
       launch::throw_if_stop_requested();
       session_.context.heartbeat.beat(launch::kNoSteps, session_.position);

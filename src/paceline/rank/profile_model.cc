@@ -14,6 +14,7 @@
 
 #include "paceline/base/error.h"
 #include "paceline/base/process.h"
+#include "paceline/base/text.h"
 #include "paceline/engines/engine.h"
 #include "paceline/launch/detect_launch.h"
 #include "paceline/networks/batch.h"
@@ -96,8 +97,8 @@ cluster::ProfiledModel profile_model(const cases::Case& c) {
         traced, loss, device,
         {.warmup = c.warmup,
          .repeats = c.steps,
-         .origin = fmt::format("paceline profile {} on {}, {} threads, {:%Y-%m-%d}", c.model,
-                               launch::host_name(), at::get_num_threads(),
+         .origin = fmt::format("paceline profile {} on {}, {}, {:%Y-%m-%d}", c.model,
+                               launch::host_name(), counted(at::get_num_threads(), "thread"),
                                fmt::gmtime(std::time(nullptr)))});
     profiled.memory = peak_memory_bytes();
   }

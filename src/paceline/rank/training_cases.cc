@@ -7,6 +7,7 @@
 
 #include "paceline/base/clock.h"
 #include "paceline/base/error.h"
+#include "paceline/base/text.h"
 #include "paceline/case/outside.h"
 #include "paceline/launch/signals.h"
 #include "paceline/rank/case_order.h"
@@ -49,8 +50,9 @@ class TrainingCases final : public Workload {
   void perform(std::size_t index) override {
     const cases::Case& c = todo_[index];
     session_.context.heartbeat.set_role(c.role_of(world_.self.rank));
-    const auto title = fmt::format("[{}/{}] {} {} ({} ranks)", index + 1, todo_.size(), c.model,
-                                   c.label.empty() ? c.strategy : c.label, c.ranks);
+    const auto title =
+        fmt::format("[{}/{}] {} {} ({})", index + 1, todo_.size(), c.model,
+                    c.label.empty() ? c.strategy : c.label, counted(c.ranks, "rank"));
     if (session_.is_rank_0()) {
       world_.store->set(kCurrentCaseKey, c.key());
     }
