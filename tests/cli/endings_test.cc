@@ -111,13 +111,15 @@ TEST_F(Endings, ACaseWithoutAPlanDoesNotEndTheOthers) {
 
 TEST_F(Endings, ANetworkThatCannotBeBuiltDoesNotEndTheOthers) {
   for (const auto& [flags, why] :
-       {std::pair{"--model lenet,vgg16 --image-size 28",
+       {std::pair{"--model lenet,vgg16 --image-size 28 --batch-size 2",
                   "image size 28 is too small for vgg16: 32 or more is needed"},
-        {"--model bert-tiny --sequence-length 16,1000",
-         "sequence length 1000 is above the 512 positions of BERT"}}) {
+        {"--model bert-tiny --sequence-length 16,1000 --batch-size 2",
+         "sequence length 1000 is above the 512 positions of BERT"},
+        {"--model lenet,resnet18 --image-size 32 --batch-size 1",
+         "Expected more than 1 value per channel when training, got input size [1, 512, 1, 1]"}}) {
     fs::remove(folder_ / "r.jsonl");
     const Outcome outcome = run(std::string("run ") + flags +
-                                " --device cpu --ranks 2 --strategy bsp --batch-size 2 --warmup 1 "
+                                " --device cpu --ranks 2 --strategy bsp --warmup 1 "
                                 "--steps 3 --runs 2 --records r.jsonl");
     EXPECT_EQ(outcome.exit_code, 1);
     EXPECT_NE(

@@ -74,10 +74,14 @@ Probe probe_case(const engines::World& world, cases::Case configuration,
   } catch (const std::bad_alloc&) {
     return too_large(0);
   } catch (const c10::Error& error) {
-    if (const auto bytes = rejected_bytes(error.what_without_backtrace())) {
+    const std::string message = error.what_without_backtrace();
+    if (const auto bytes = rejected_bytes(message)) {
       return too_large(*bytes);
     }
-    throw;
+    if (configuration.device != "cpu") {
+      throw;  // a device may have failed for all later cases too
+    }
+    return {.rejection = message.substr(0, message.find('\n'))};
   }
 }
 
