@@ -44,6 +44,7 @@ TEST(LogPath, IsOneThatNoFileHas) {
     std::ofstream(path()) << "kept";
   }
   EXPECT_EQ(log_path("", 0, 3, c, 1), "");
+  EXPECT_EQ(log_path("/dev/null", 0, 3, c, 1), "");
   std::filesystem::remove_all(folder);
 }
 

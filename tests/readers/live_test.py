@@ -219,6 +219,8 @@ class Process(unittest.TestCase):
             self.assertEqual(log.read(), b"a\r\nb\rc\xff")
         why = "cannot keep its output in '/dev/full': No space left on device"
         self.assertEqual(self.failure("echo 1; exec sleep 60", log="/dev/full")["failure"], why)
+        why = "cannot keep its output in '/dev/null/x': Not a directory"
+        self.assertEqual(self.failure("echo 1", log="/dev/null/x")["failure"], why)
 
     def test_output_without_ends_of_lines(self):
         event = "echo '{\"event\": \"step\", \"step_ns\": 7}'; "

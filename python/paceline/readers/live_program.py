@@ -93,7 +93,10 @@ class Program:
         self.log = log
         self._received = queue.Queue(_MOST_PIECES)
         self._receiver = threading.Thread(target=self._receive, daemon=True)
-        self._log = open(log, "wb", buffering=0) if log else None
+        try:
+            self._log = open(log, "wb", buffering=0) if log else None
+        except OSError as error:
+            raise self._log_failure(error) from error
         own = {name: value for name, value in os.environ.items() if name not in without}
         _prctl(_PR_SET_CHILD_SUBREAPER, 1)  # orphaned descendants of the command become children of this process
         _prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
@@ -124,7 +127,7 @@ class Program:
         begun, now_ns = bytearray(), 0
         while received := self._received.get():
             if isinstance(received, OSError):
-                raise Failure("exit", f"cannot keep its output in '{self.log}': {received.strerror}")
+                raise self._log_failure(received)
             piece, now_ns = received
             *ends, rest = piece.replace(b"\r", b"\n").split(b"\n")
             for end in ends:
@@ -172,6 +175,9 @@ class Program:
         how = f"was killed by signal {killed_by}" if by_signal else f"ended with code {code}"
         status = "out-of-memory" if says_out_of_memory(output) else "signal" if by_signal else "exit"
         return status, how, shown(failure_reason(output), _LONGEST_REASON)
+
+    def _log_failure(self, error: OSError) -> Failure:
+        return Failure("exit", f"cannot keep its output in '{self.log}': {error.strerror}")
 
     def end(self) -> None:
         """Ends the program if it still runs, and what it has left behind."""

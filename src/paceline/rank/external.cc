@@ -205,7 +205,10 @@ bool is_external(const cases::Case& configuration) {
 
 std::string log_path(const std::string& records, int run, std::size_t index,
                      const cases::Case& configuration, int rank) {
-  if (records.empty()) {
+  std::error_code error;
+  const auto file = std::filesystem::status(records, error);
+  if (records.empty() ||
+      (std::filesystem::exists(file) && !std::filesystem::is_regular_file(file))) {
     return "";
   }
   std::string label = configuration.label.substr(0, 40);
@@ -215,7 +218,6 @@ std::string log_path(const std::string& records, int run, std::size_t index,
                                        std::filesystem::path(records).replace_extension().string(),
                                        run, index, label, rank);
   std::string path = stem + ".log";
-  std::error_code error;
   for (int number = 2; std::filesystem::exists(path, error); ++number) {
     path = fmt::format("{}-{}.log", stem, number);
   }
