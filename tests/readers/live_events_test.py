@@ -47,6 +47,8 @@ class Steps(unittest.TestCase):
             (['{"event": "step", "step_ns": 1000000000, "step_s": 1.009}'] * 3, "ok"),
             (['{"event": "step", "step_ns": 1000000000, "step_s": 1.02}'] * 3, "contradiction"),
             (['{"event": "step", "step_ns": 1000000000, "step_s": "1"}'] * 3, "bad-output"),
+            (['{"event": "step", "step_ns": 1000000000, "step_s": null}'] * 3, "ok"),
+            (['{"event": "step", "step_ns": null, "step_s": 1}'] * 3, "ok"),
             (['{"event": "step", "step_s"'], "bad-output"),
             (['{"event": "step", "step_s": 1, "phases_ns": [1]}'], "bad-output"),
             (['{"event": "end", "wire": {}}'], "bad-output"),

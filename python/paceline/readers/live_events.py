@@ -75,6 +75,7 @@ class Events:
 
     def _take_step(self, event: dict, now_ns: int) -> None:
         series = self._series(event)
+        event = {key: value for key, value in event.items() if value is not None}
         series.in_ns, series.indexed = "step_ns" in event, "index" in event
         ns = _integer(event, "step_ns") if series.in_ns else _number(event, "step_s") * 1e9
         if series.in_ns and "step_s" in event and not math.isclose(_number(event, "step_s") * 1e9, ns, rel_tol=_ROUNDING):
