@@ -75,6 +75,8 @@ TEST(RawSettings, RejectionsNameFileAndLine) {
             "x.toml:1: dry_run is not a key of files; give the flag --dry-run");
   EXPECT_EQ(rejection("sweep = 'ddp'"), "x.toml:1: write it as [sweep]");
   EXPECT_EQ(rejection("env = 'A=1'"), "x.toml:1: write it as [env]");
+  EXPECT_EQ(rejection("[env]\n'A=B' = '1'"),
+            "x.toml:2: env: 'A=B' is no name of an environment variable");
   EXPECT_EQ(rejection("case = 3"), "x.toml:1: [[case]]: write each as a table of its own");
 }
 

@@ -103,7 +103,11 @@ class Reader {
       // A variable takes the same TOML values as a key whose values are texts.
       table.table(name, "", [&](const Section& variables) {
         for (const std::string& variable : variables.keys()) {
-          variables_from(variable + "=", fmt::format("{}: env", variables.at(variable)));
+          const std::string where = fmt::format("{}: env", variables.at(variable));
+          if (!variables_from(variable + "=", where).contains(variable)) {
+            throw UsageError(
+                fmt::format("{}: '{}' is no name of an environment variable", where, variable));
+          }
           to[fmt::format("{}{}", kEnvPrefix, variable)] =
               read_values(variables, variable, *find_key("label"), at_top);
         }
@@ -126,7 +130,7 @@ class Reader {
     reject_if(at_top && table.is_list(name), table.at(name),
               "{}: a list of values belongs under [sweep] or [[case]]", name);
     std::vector<RawValue> values;
-    for (const auto& [text, at, is_text, is_scalar] : table.plain_values(name)) {
+    for (const auto& [text, at, is_text, is_scalar] : table.unquoted_values(name)) {
       const std::string where = fmt::format("{}: {}", at, name);
       reject_if(!is_scalar, where, "{} is not {}", text, allowed_text(key));
       if (key.words.empty() || !is_text) {
