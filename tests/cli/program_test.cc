@@ -93,7 +93,7 @@ TEST_F(Program, RejectsBadFlags) {
                   "paceline: --engine: 'rpc' is not one of auto, gloo, nccl, mpi");
   expect_rejected("run", "paceline: nothing to run: ");
   expect_rejected("run --timeout 0", "paceline: --timeout: '0' is not a number from 1 to 86400");
-  expect_rejected("run --format foo", "paceline: --format: unknown format 'foo'");
+  expect_rejected("run --model mlp --format foo", "paceline: --format: unknown format 'foo'");
   for (const char* flag : {"--hosts", "--hostfile", "--cluster"}) {
     expect_rejected(std::string("run --model mlp ") + flag + " ''",
                     std::string("paceline: ") + flag + ": is empty; ");

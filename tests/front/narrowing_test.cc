@@ -35,8 +35,9 @@ TEST(NarrowingOptions, TheWidestCaseIsNext) {
   EXPECT_EQ(next->name, "wild");
   EXPECT_EQ(next->next_run, 4);
   EXPECT_EQ(next->key, records[1].configuration.key());
-  EXPECT_NE(narrowing_text(widths, wanted).find("1 of 2 cases not within 2 %"), std::string::npos)
-      << narrowing_text(widths, wanted);
+  EXPECT_NE(interval_width_text(widths, wanted).find("1 of 2 cases not within 2 %"),
+            std::string::npos)
+      << interval_width_text(widths, wanted);
   // More of its runs make it narrow in the end.
   while (next != nullptr && next->runs < 100) {
     const int run = next->next_run;
@@ -47,14 +48,14 @@ TEST(NarrowingOptions, TheWidestCaseIsNext) {
   EXPECT_EQ(next, nullptr);
   EXPECT_LE(widths[1].half_width, 0.02);
   EXPECT_EQ(widths[0].runs, 4u);
-  EXPECT_TRUE(narrowing_text(widths, wanted).starts_with("every case is within 2 %"));
+  EXPECT_TRUE(interval_width_text(widths, wanted).starts_with("every case is within 2 %"));
 }
 
 TEST(NarrowingOptions, FewRunsHaveNoInterval) {
   const std::vector<RunRecord> records = runs_of_two(2);
   const auto widths = widths_of(records);
   EXPECT_TRUE(std::isinf(widths[0].half_width));
-  EXPECT_NE(narrowing_text(widths, {.within = 0.02}).find("no interval"), std::string::npos);
+  EXPECT_NE(interval_width_text(widths, {.within = 0.02}).find("no interval"), std::string::npos);
 }
 
 TEST(NarrowingOptions, TheBudgetAndAFailureEndACase) {
@@ -66,9 +67,9 @@ TEST(NarrowingOptions, TheBudgetAndAFailureEndACase) {
   const auto widths = widths_of(records);
   EXPECT_TRUE(widths[1].failed);
   EXPECT_EQ(widest(widths, {.within = 0.02}), nullptr);
-  EXPECT_TRUE(narrowing_text(widths, {.within = 0.02})
+  EXPECT_TRUE(interval_width_text(widths, {.within = 0.02})
                   .starts_with("every other case is within 2 %, 1 failed; "))
-      << narrowing_text(widths, {.within = 0.02});
+      << interval_width_text(widths, {.within = 0.02});
 }
 
 }  // namespace

@@ -51,15 +51,15 @@ class Performance {
       make_reducer(*options.reducer);
     }
     executor_ = std::make_unique<runtime::Executor>(
-        runtime::Executor::Parts{.planner = planner,
-                                 .input = input_,
-                                 .traced = traced_,
-                                 .memory = *memory_,
-                                 .channels = std::move(channels),
-                                 .rule = dyadic_rule(),
-                                 .device = device(),
-                                 .engine = engines::find_engine(engine()),
-                                 .performer = reducer_.get()},
+        runtime::Executor::Components{.planner = planner,
+                                      .input = input_,
+                                      .traced = traced_,
+                                      .memory = *memory_,
+                                      .channels = std::move(channels),
+                                      .rule = dyadic_rule(),
+                                      .device = device(),
+                                      .engine = engines::find_engine(engine()),
+                                      .performer = reducer_.get()},
         runtime::Executor::Options{
             .dispatcher = {.timeout = std::chrono::seconds(20), .record_spans = true},
             .streams_of = options.streams_of});

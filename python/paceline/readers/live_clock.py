@@ -107,10 +107,10 @@ def _difference(case: Case, series: Series, leaves_nothing_out: bool) -> Differe
     if by_line and by_line.kind is DifferenceKind.LONGER:
         return by_line
     found = _by_progress(case, series) if leaves_nothing_out else None
-    return found or _longer_than_run(series.lines[:end]) or by_line
+    return found or _times_longer_than_run(series.lines[:end]) or by_line
 
 
-def _longer_than_run(lines: list) -> Difference | None:
+def _times_longer_than_run(lines: list) -> Difference | None:
     run = max(1, lines[-1].arrived_ns)
     low = sum(one.low_ns for one in lines)
     return Difference(DifferenceKind.LONGER_THAN_RUN, lines, run) if low > _RUN_SHARE * run + _RUN_SLACK_NS else None

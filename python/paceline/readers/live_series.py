@@ -174,7 +174,7 @@ class Steps:
             found.append(
                 warning(
                     "steps-unused",
-                    f"{most - steps} steps came after the {steps} measured ones",
+                    f"{counted(most - steps, 'step')} came after the {steps} measured ones",
                     "they are not in the figures",
                     f"--steps {most} takes all of them",
                 )

@@ -65,7 +65,7 @@ void set_size_from_data(const char* key, int from_data, const Where& where, int&
 
 // Sets image size and classes of the case from the header of its memory-mapped file, the input of a
 // throughput benchmark.
-void set_sizes_of_mapped_file(Case& c, const Where& where) {
+void set_sizes_from_mapped_file(Case& c, const Where& where) {
   where.reject_if(changed_data_field(c) != nullptr, "data",
                   "'{}' is read without evaluations, in even parts; leave out split, target and "
                   "evaluate_every",
@@ -116,7 +116,7 @@ void apply_data_set(Case& c, const Where& where) {
                   "'{}' is trained on by a network of this program, which {} has not", c.data,
                   c.replay.empty() ? runner_name_of(c) : "a replay");
   if (traits.mapped) {
-    set_sizes_of_mapped_file(c, where);
+    set_sizes_from_mapped_file(c, where);
     return;
   }
   if (outside) {

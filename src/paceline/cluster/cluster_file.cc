@@ -139,17 +139,17 @@ static void fields(auto& visit, plan::AlphaBetaPiece& piece) {
 }
 
 static void fields(auto& visit, LinkFit& fit) {
-  visit("operation", fit.operation, KnownText{.known = plan::kOperations, .required = true});
+  visit("operation", fit.operation, OneOfText{.known = plan::kOperations, .required = true});
   visit("ranks", fit.ranks, Number<int>{.least = 2, .most = kMostRanks});
   visit("ranks_per_host", fit.ranks_per_host, Counts{});
-  visit("engine", fit.engine, KnownText{.known = kFitEngines});
-  visit("device", fit.device, KnownText{.known = kFitDevices});
+  visit("engine", fit.engine, OneOfText{.known = kFitEngines});
+  visit("device", fit.device, OneOfText{.known = kFitDevices});
   visit("error_percent", fit.error_percent, kNonNegative);
   visit.each("pieces", "[[links.fits.pieces]]", fit.line.pieces, kUnchecked);
 }
 
 static void fields(auto& visit, LinkCalibration& found) {
-  visit("engine", found.engine, KnownText{.known = kFitEngines, .required = true});
+  visit("engine", found.engine, OneOfText{.known = kFitEngines, .required = true});
   visit("share", found.share, Number<double>{.least = 0, .most = 1, .is_above = true});
   visit("base", found.base_ps, kTime);
   visit("hop", found.hop_ps, kTime);

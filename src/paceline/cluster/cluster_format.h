@@ -22,8 +22,9 @@
 // Note [One description of a part]
 // A function fields(visitor, part) names every key of a part of a cluster file once, with its
 // member and its format.  ReadVisitor reads the part from a table, WriteVisitor writes it, and
-// KeyVisitor lists the keys that its table may have.  A format reads the value of a key, which is
-// left as it is if the key is missing, and adds a value to a table.
+// KeyVisitor lists the keys that its table may have.  read() of a format sets the member to the
+// value of a key; the member stays as it is if the key is missing.  write() of a format adds the
+// key and its value to a table.
 
 namespace paceline::cluster {
 
@@ -39,7 +40,7 @@ struct Text {
 };
 
 /// One of the words of `known`.
-struct KnownText {
+struct OneOfText {
   std::span<const std::string_view> known;
   bool required = false;
 

@@ -140,7 +140,7 @@ class Section {
   }
 
   /// A value as a text without quotes; `at` is its location, "cluster.toml:12".
-  struct PlainValue {
+  struct UnquotedValue {
     std::string text, at;
     bool is_text = false;    // the value is a text
     bool is_scalar = false;  // the value is no list and no table
@@ -149,8 +149,8 @@ class Section {
   bool is_list(std::string_view key) const { return table_[key].is_array(); }
 
   /// Returns the value of a key that the table has, or the values of the list there.
-  std::vector<PlainValue> plain_values(std::string_view key) const {
-    std::vector<PlainValue> values;
+  std::vector<UnquotedValue> unquoted_values(std::string_view key) const {
+    std::vector<UnquotedValue> values;
     const auto add = [&](const toml::node& it) {
       values.push_back({it.value_exact<std::string>().value_or(text_of_node(it)), at(it),
                         it.is_string(), it.is_value()});

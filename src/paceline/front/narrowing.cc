@@ -62,7 +62,7 @@ const CaseWidth* widest(std::span<const CaseWidth> widths, const NarrowingOption
   return found;
 }
 
-std::string narrowing_text(std::span<const CaseWidth> widths, const NarrowingOptions& wanted) {
+std::string interval_width_text(std::span<const CaseWidth> widths, const NarrowingOptions& wanted) {
   const auto wide =
       std::ranges::count_if(widths, [&](const CaseWidth& one) { return is_too_wide(one, wanted); });
   const auto last = std::ranges::max_element(

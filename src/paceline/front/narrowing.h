@@ -46,6 +46,6 @@ const CaseWidth* widest(std::span<const CaseWidth> widths, const NarrowingOption
 
 /// Describes the result in one sentence: how wide the widest case is, and how many cases are still
 /// too wide.
-std::string narrowing_text(std::span<const CaseWidth> widths, const NarrowingOptions& wanted);
+std::string interval_width_text(std::span<const CaseWidth> widths, const NarrowingOptions& wanted);
 
 }  // namespace paceline::front

@@ -210,7 +210,7 @@ launch::Outcome narrow_all(const cases::JobSpec& job, const JobContext& context,
     const auto widths = widths_of(context.results.records_of_run());
     const CaseWidth* const next = widest(widths, wanted);
     const bool is_spent = wanted.time && watch.elapsed() >= *wanted.time;
-    fmt::print(stderr, "{}{}\n", narrowing_text(widths, wanted),
+    fmt::print(stderr, "{}{}\n", interval_width_text(widths, wanted),
                next != nullptr && !is_spent ? fmt::format("; {} runs again", next->name) : "");
     if (next == nullptr || is_spent) {
       return {};

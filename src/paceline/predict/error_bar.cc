@@ -47,8 +47,8 @@ namespace {
 
 constexpr double kGiga = 1e9;
 
-/// Returns how the network of the cluster file, without an engine's costs, differs from the
-/// validated range, as text; empty if it does not.
+/// Returns how the link between hosts, by the cluster file alone, differs from the validated range,
+/// as text; empty if it does not.
 std::string network_difference_text(const FamilyErrors& family, const cluster::LinkModel& network) {
   const ValidatedRange& range = family.range;
   const auto rate = static_cast<double>(network.bytes_per_s);

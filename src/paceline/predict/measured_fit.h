@@ -209,7 +209,7 @@ class MeasuredFit {
   /// Returns the text of the measurement that determines unknown `k` most; empty if none determines
   /// it.
   std::string determined_by(std::size_t k) const;
-  void set_distance_errors(const PredictRequest& request, StepErrors& errors) const;
+  void set_extrapolation_errors(const PredictRequest& request, StepErrors& errors) const;
   /// Returns the number of doublings between a micro-batch and the nearest measured one.
   double doublings_to_measured(int micro_batch) const;
   /// Returns values for the unknowns of `other`, which has more measurements, from the constants of

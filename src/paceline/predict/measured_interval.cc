@@ -84,7 +84,8 @@ double MeasuredFit::doublings_to_measured(int micro_batch) const {
   return nearest;
 }
 
-void MeasuredFit::set_distance_errors(const PredictRequest& request, StepErrors& errors) const {
+void MeasuredFit::set_extrapolation_errors(const PredictRequest& request,
+                                           StepErrors& errors) const {
   const int least_ranks = checked_.front().figure.ranks, most_ranks = checked_.back().figure.ranks;
   const double ranks = doublings(request.ranks, least_ranks, most_ranks);
   const int micro_batch = batch_size_of(request) / request.accumulate;
@@ -142,7 +143,7 @@ StepErrors MeasuredFit::errors_of(const PredictRequest& asked) const {
     };
     errors.constants.push_back(scatter_ * slope());
   }
-  set_distance_errors(request, errors);
+  set_extrapolation_errors(request, errors);
   return errors;
 }
 

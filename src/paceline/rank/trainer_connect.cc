@@ -162,7 +162,7 @@ void Trainer::make_executor(runtime::Channels by_id) {
   dispatcher.training_timeout = scaled_time_limit(dispatcher.training_timeout, stretch);
   dispatcher.spare_core = replay_ != nullptr || has_spare_core();
   executor_ = std::make_unique<runtime::Executor>(
-      runtime::Executor::Parts{
+      runtime::Executor::Components{
           .planner = *planner_,
           .input = input_,
           .traced = traced_,

@@ -20,7 +20,7 @@ constexpr std::size_t kMostThreads = 8192;
 
 // Throws UsageError if a plan has accesses with slack (Access::slack) and runs on a device, because
 // a device's queue runs ops in the order of enqueuing.
-void require_no_slack(const Executor::Parts& parts, bool on_device) {
+void require_no_slack(const Executor::Components& parts, bool on_device) {
   const plan::Setup& setup = parts.memory.setup();
   for (const plan::Variant variant : plan::variants_of(parts.planner, parts.input)) {
     if (on_device && plan::has_slack(parts.planner.plan(parts.input, setup, variant))) {
@@ -31,7 +31,7 @@ void require_no_slack(const Executor::Parts& parts, bool on_device) {
   }
 }
 
-std::set<plan::BufferId> ever_moved_gradients(const Executor::Parts& parts) {
+std::set<plan::BufferId> ever_moved_gradients(const Executor::Components& parts) {
   const plan::Setup& setup = parts.memory.setup();
   std::set<plan::BufferId> moved;
   for (const plan::Variant variant : plan::variants_of(parts.planner, parts.input)) {
@@ -42,7 +42,7 @@ std::set<plan::BufferId> ever_moved_gradients(const Executor::Parts& parts) {
 
 // Gradients of several parameters may share memory. They are then overwritten within a step and
 // cannot be kept until the next one.
-void require_kept_gradients(const Executor::Parts& parts) {
+void require_kept_gradients(const Executor::Components& parts) {
   const plan::Setup& setup = parts.memory.setup();
   if (parts.traced.network == nullptr || setup.parameters.empty()) {
     return;  // a replay has no gradients to keep
@@ -87,7 +87,7 @@ void require_executable(const plan::Planner& planner, const plan::PlanInput& inp
   }
 }
 
-Executor::Executor(const Parts& parts, Options options)
+Executor::Executor(const Components& parts, Options options)
     : traced_(parts.traced),
       memory_(parts.memory),
       reducer_(parts.performer),

@@ -41,7 +41,7 @@ void require_executable(const plan::Planner& planner, const plan::PlanInput& inp
 /// The dispatcher hands collectives to the ChannelIssuer and kernels to the KernelRunner.
 class Executor final : public networks::Gates {
  public:
-  struct Parts {
+  struct Components {
     const plan::Planner& planner;
     const plan::PlanInput& input;
     TracedNetwork& traced;
@@ -62,11 +62,11 @@ class Executor final : public networks::Gates {
     KernelRunner::Time kernel_time{};
     std::uint64_t seed = 0;  // of the random numbers that kernels draw
     double stretch = 1;      // passed to KernelRunner
-    /// Makes the object through which the executor uses streams and events of Parts::device.
+    /// Makes the object through which the executor uses streams and events of Components::device.
     std::function<std::unique_ptr<execution::Device>(at::Device)> streams_of = make_device;
   };
 
-  Executor(const Parts& parts, Options options);
+  Executor(const Components& parts, Options options);
   ~Executor() override;
   Executor(const Executor&) = delete;
   Executor& operator=(const Executor&) = delete;

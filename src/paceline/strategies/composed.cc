@@ -80,8 +80,8 @@ class ComposedPlanner final : public Planner {
   }
 
  private:
-  /// The predicted transfer times; all zero if the schedule does not need them, because the sizes
-  /// of the codec's forms are known only after a program has been built.
+  /// The predicted transfer times.  They are all zero if the schedule does not need them: to know
+  /// how many bytes the codec sends, a program would have to be built.
   TransferTime times(const PlanInput& input) const {
     if (!schedule_->needs_times()) {
       return [](std::int64_t) { return Picoseconds{0}; };

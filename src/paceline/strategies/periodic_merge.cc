@@ -2,6 +2,8 @@
 #include "paceline/strategies/periodic_merge.h"
 
 #include <algorithm>
+#include <cstdint>
+#include <iterator>
 #include <limits>
 #include <numeric>
 #include <optional>
@@ -10,6 +12,7 @@
 #include <fmt/format.h>
 
 #include "paceline/base/error.h"
+#include "paceline/base/text.h"
 #include "paceline/plan/program.h"
 #include "paceline/strategies/concurrent_transfers.h"
 #include "paceline/strategies/merge.h"
@@ -17,10 +20,10 @@
 namespace paceline::strategies {
 namespace {
 
-/// The transfer times of all runs of the ready order: [i][j - i - 1] is that of tensors i+1 .. j.
+/// The transfer times of all ranges of the ready order: [i][j - i - 1] is that of tensors i+1 .. j.
 using Times = std::vector<std::vector<Picoseconds>>;
 
-Times times_of_runs(const StepTimings& step, const TransferTime& time) {
+Times transfer_times_of_ranges(const StepTimings& step, const TransferTime& time) {
   const std::size_t count = step.tensors.size();
   Times times(count);
   for (std::size_t i = 0; i < count; ++i) {
@@ -69,7 +72,7 @@ std::optional<std::vector<std::size_t>> cut_within(const StepTimings& step, cons
 }
 
 PredictedCut best_serial(const StepTimings& step, const TransferTime& time) {
-  const Times times = times_of_runs(step, time);
+  const Times times = transfer_times_of_ranges(step, time);
   Picoseconds possible = step_of(step, time, {step.tensors.size()}).step;  // for one bucket
   Picoseconds impossible = step.compute - 1;
   while (possible - impossible > 1) {
@@ -151,8 +154,9 @@ PredictedCut best_step(const StepTimings& step, const TransferTime& time) {
 std::string remark_text_of(const PredictedCut& merge) {
   const std::size_t tensors =
       std::accumulate(merge.sizes.begin(), merge.sizes.end(), std::size_t{0});
-  return fmt::format("{} buckets of {} tensors; a step is predicted to take {:.3f} ms{}",
-                     merge.sizes.size(), tensors, milliseconds_of(merge.step),
+  return fmt::format("{} of {}; a step is predicted to take {:.3f} ms{}",
+                     counted(std::ssize(merge.sizes), "bucket"),
+                     counted(std::int64_t(tensors), "tensor"), milliseconds_of(merge.step),
                      merge.is_least ? ", no cut takes less" : "");
 }
 

@@ -9,7 +9,8 @@
 
 namespace paceline::strategies {
 
-/// The model's parameter that stands for the pooled bags, of shape [bags, width].
+/// The name of the output of the embedding bags, [bags, width].  The plan treats this output as a
+/// parameter of the dense network, whose gradient goes to the tables.
 inline constexpr std::string_view kPooledParameter = "embedding_bags.pooled";
 
 /// The buffers of a trainer: the ids, rows and gradients that are exchanged, with a slice for each
