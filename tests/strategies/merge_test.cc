@@ -195,7 +195,7 @@ TEST(MergingSchedules, SayWhatTheyPredict) {
   const PlanInput input = input_of(toy_model({{256}, {256}}), 2);
   // Ready at 2 and 4 ns; 3 ns + 10.24 ns a tensor.
   EXPECT_EQ(make_planner(parse_strategy("mg-wfbp"))->remark(input),
-            "1 buckets of 2 tensors; a step is predicted to take 0.000 ms");
+            "1 bucket of 2 tensors; a step is predicted to take 0.000 ms");
   EXPECT_EQ(make_planner(parse_strategy("wfbp"))->remark(input), "");
 }
 

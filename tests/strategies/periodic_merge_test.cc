@@ -231,7 +231,7 @@ TEST(OptimalMerge, SaysWhatItPredicts) {
   // Ready at 2 and 4 ns; 3 ns + 10.24 ns a tensor: the first ends at 15.24
   // with 1 ns left, the second at 28.48 with 2; together at 27.48.
   EXPECT_EQ(make_planner(parse_strategy("optimal-merge"))->remark(input),
-            "1 buckets of 2 tensors; a step is predicted to take 0.000 ms, no cut takes less");
+            "1 bucket of 2 tensors; a step is predicted to take 0.000 ms, no cut takes less");
 }
 
 }  // namespace
