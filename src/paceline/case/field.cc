@@ -21,19 +21,6 @@ constexpr auto kReservedVariables =
     std::to_array<std::string_view>({"RANK", "WORLD_SIZE", "LOCAL_RANK", "MASTER_ADDR",
                                      "MASTER_PORT", "OMP_NUM_THREADS", "PACELINE_CASE"});
 
-void check_name(const std::string& name, const std::string& where) {
-  const bool is_name = !name.empty() && std::ranges::all_of(name, [](unsigned char c) {
-    return std::isalnum(c) != 0 || c == '_';
-  });
-  if (!is_name) {
-    throw UsageError(fmt::format("{}: '{}' is no name of an environment variable", where, name));
-  }
-  if (std::ranges::find(kReservedVariables, name) != kReservedVariables.end()) {
-    throw UsageError(fmt::format("{}: Paceline itself sets {} for each rank{}", where, name,
-                                 name == "OMP_NUM_THREADS" ? "; take --threads" : ""));
-  }
-}
-
 bool in_range(const Field& key, double value) {
   return std::isfinite(value) && value >= key.minimum && value <= key.maximum;
 }
@@ -203,6 +190,19 @@ Value value_from(const Field& key, const std::string& text, const std::string& w
   return std::visit(TextParser{key, text, where}, default_value(key));
 }
 
+void check_variable_name(const std::string& name, const std::string& where) {
+  const bool is_name = !name.empty() && std::ranges::all_of(name, [](unsigned char c) {
+    return std::isalnum(c) != 0 || c == '_';
+  });
+  if (!is_name) {
+    throw UsageError(fmt::format("{}: '{}' is no name of an environment variable", where, name));
+  }
+  if (std::ranges::find(kReservedVariables, name) != kReservedVariables.end()) {
+    throw UsageError(fmt::format("{}: Paceline itself sets {} for each rank{}", where, name,
+                                 name == "OMP_NUM_THREADS" ? "; take --threads" : ""));
+  }
+}
+
 Variables variables_from(const std::string& text, const std::string& where) {
   if (text.empty()) {
     return {};
@@ -211,7 +211,7 @@ Variables variables_from(const std::string& text, const std::string& where) {
   if (equals == std::string::npos) {
     throw UsageError(fmt::format("{}: '{}' is not NAME=VALUE", where, text));
   }
-  check_name(text.substr(0, equals), where);
+  check_variable_name(text.substr(0, equals), where);
   return {{text.substr(0, equals), text.substr(equals + 1)}};
 }
 

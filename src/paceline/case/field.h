@@ -140,8 +140,12 @@ std::string text_of(const Value& value);
 /// Throws UsageError with origin, text and what is allowed.
 Value value_from(const Field& key, const std::string& text, const std::string& where);
 
+/// Throws UsageError with `where`, the origin, for a name that is no name of an environment
+/// variable or that Paceline and the launchers set themselves.
+void check_variable_name(const std::string& name, const std::string& where);
+
 /// Parses one NAME=VALUE; an empty text has no variable. Throws UsageError for any other text, and
-/// for a NAME that is no valid name or that Paceline and the launchers set themselves.
+/// for a NAME that check_variable_name() rejects.
 Variables variables_from(const std::string& text, const std::string& where);
 
 /// The value of the key's field as text. An owner is a case or settings.

@@ -103,11 +103,7 @@ class Reader {
       // A variable takes the same TOML values as a key whose values are texts.
       table.table(name, "", [&](const Section& variables) {
         for (const std::string& variable : variables.keys()) {
-          const std::string where = fmt::format("{}: env", variables.at(variable));
-          if (!variables_from(variable + "=", where).contains(variable)) {
-            throw UsageError(
-                fmt::format("{}: '{}' is no name of an environment variable", where, variable));
-          }
+          check_variable_name(variable, fmt::format("{}: env", variables.at(variable)));
           to[fmt::format("{}{}", kEnvPrefix, variable)] =
               read_values(variables, variable, *find_key("label"), at_top);
         }
